@@ -1,0 +1,34 @@
+# `make demo` and `make test` need nothing but Python 3.11 or newer: the first rule builds the environment they run in.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DATA ?= ../shared/data/eval
+
+.PHONY: demo test check bench-speed bench-accuracy clean
+
+demo: $(STAMP)  ## a picture and a table on a real scene, in demo/
+	$(BIN)/mrac demo --out demo
+
+test: check  ## everything that must hold
+	$(BIN)/pytest -n 2 --dist worksteal
+
+check: $(STAMP)  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench-speed: $(STAMP)  ## ours beside scipy, scikit-learn and numpy, in one run, as ratios
+	$(BIN)/pytest benchmarks/test_speed.py --benchmark-enable --benchmark-only -q -p no:xdist
+
+bench-accuracy: $(STAMP)  ## depth from clean anchors alone; DATA names a folder with a manifest.csv
+	$(BIN)/python benchmarks/anchors_alone.py --data $(DATA) --set nyu --out results/anchors-alone
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("mrac: Python 3.11 or newer is needed: make PYTHON=python3.11") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks

@@ -1,0 +1,175 @@
+"""The command line: `mrac calibrate | demo | list`. One line per error, exit code 2; `--debug` shows the traceback."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mrac import registry
+from mrac.errors import MracError
+from mrac.version import __version__
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="mrac")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def cli(debug: bool) -> None:
+    r"""Dense metric depth from one image and a few range readings, some of them wrong.
+
+    \b
+    Examples:
+      mrac demo --out demo
+      mrac calibrate photo.jpg --anchors readings.csv --out result
+      mrac list methods
+    """
+
+
+@cli.command()
+@click.argument("image", type=_PATH)
+@click.option(
+    "--anchors",
+    "anchors_path",
+    type=_PATH,
+    required=True,
+    metavar="FILE",
+    help="Readings: .csv with columns u,v,z; .npz with uv_px,z_m; or a sparse 16-bit depth .png.",
+)
+@click.option(
+    "--anchors-scale",
+    type=float,
+    metavar="N",
+    help="Stored depth per metre: 256 for KITTI, 1000 for mm. Default: metres, or what the PNG states.",
+)
+@click.option("--out", type=_PATH, required=True, metavar="DIR", help="Folder for the results; made if missing.")
+@click.option("--method", default="default", show_default=True, metavar="NAME", help="See `mrac list methods`.")
+@click.option(
+    "--relative",
+    "relative_path",
+    type=_PATH,
+    metavar="FILE",
+    help="Relative depth made elsewhere, as --foundation precomputed:FILE: .npz (values, space), .npy or 16-bit .png.",
+)
+@click.option(
+    "--relative-space",
+    metavar="SPACE",
+    default="",
+    help="Of that file: depth, inverse_depth or log_depth. Default: what the .npz says, else inverse_depth.",
+)
+@click.option("--foundation", metavar="SPEC", help="Where relative depth comes from, e.g. none or onnx:model.onnx.")
+@click.option("--gate", metavar="SPEC", help="Which anchors are trusted, e.g. none or theil_sen_mad:kappa=3.")
+@click.option("--fit", metavar="SPEC", help="The closed-form line, e.g. ols or theil_sen.")
+@click.option("--head", metavar="SPEC", help="From the line to dense depth, e.g. affine or kriging.")
+@click.option("--space", metavar="SPACE", help="Space of the line. Default: the method's, or the relative depth's own.")
+def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> None:
+    r"""Turn IMAGE and sparse readings into dense metric depth with a verdict on every reading.
+
+    Writes depth.npz (depth_m, sigma_m), depth.png (16 bit), preview.png and report.json to --out.
+
+    \b
+    Examples:
+      mrac calibrate photo.jpg --anchors readings.csv --out result
+      mrac calibrate photo.jpg --anchors lidar.png --anchors-scale 256 --out result
+      mrac calibrate photo.jpg --anchors readings.csv --relative dav2.npy --out result
+      mrac calibrate photo.jpg --anchors readings.csv --relative dav2.npy \
+          --gate theil_sen_mad:kappa=3 --fit ols --head affine --space depth --out result
+    """
+    # Numba and scipy take most of a second to import: `mrac list` and `--help` should not wait for them.
+    from mrac.anchors import read_anchors  # noqa: PLC0415
+    from mrac.foundation.precomputed import Precomputed  # noqa: PLC0415
+    from mrac.io.files import read_image  # noqa: PLC0415
+    from mrac.io.result import write_result  # noqa: PLC0415
+    from mrac.pipeline import Calibrator  # noqa: PLC0415
+
+    relative_path = options.pop("relative_path")
+    relative_space = options.pop("relative_space")
+    if relative_path is not None and options["foundation"] is not None:
+        raise click.UsageError("--relative and --foundation exclude each other")
+    if relative_space and relative_path is None:
+        raise click.UsageError("--relative-space goes with --relative")
+    if relative_path is not None:
+        options["foundation"] = Precomputed(str(relative_path), relative_space)
+    scale = options.pop("anchors_scale")
+    calibrator = Calibrator(**options)
+    anchors = read_anchors(anchors_path, scale)
+    result = calibrator(read_image(image), anchors)
+    inputs = {
+        "image": str(image),
+        "anchors": str(anchors_path),
+        "anchors_scale": scale,
+        "relative": None if relative_path is None else str(relative_path),
+    }
+    write_result(out, result, anchors, inputs)
+    kept = int(result.anchors.keep.sum())
+    low, high = float(result.depth_m.min()), float(result.depth_m.max())
+    click.echo(f"{out}: depth {low:.2f} to {high:.2f} m; {kept} of {len(anchors)} anchors kept; status {result.status}")
+
+
+@cli.command(name="list")
+@click.argument("what", type=click.Choice([f"{stage}s" for stage in registry.STAGES]))
+def list_names(what: str) -> None:
+    r"""List what is registered, with one line on each.
+
+    \b
+    Examples:
+      mrac list methods
+      mrac list gates
+    """
+    stage = what.removesuffix("s")
+    table = Table("name", "what it is", box=None, pad_edge=False)
+    for name in registry.names(stage):
+        table.add_row(name, registry.summary(stage, name))
+    Console().print(table)
+
+
+@cli.command()
+@click.option(
+    "--out",
+    type=_PATH,
+    default=Path("demo"),
+    show_default=True,
+    metavar="DIR",
+    help="Folder for panel.png and numbers.json.",
+)
+def demo(out: Path) -> None:
+    r"""Run the main job on a real scene: 50 readings, a quarter of them pulled near as multipath does.
+
+    \b
+    Example:
+      mrac demo --out demo
+    """
+    from mrac.demo.run import run_demo  # noqa: PLC0415
+
+    run_demo(out, Console())
+
+
+def main() -> None:
+    """Entry point: any error of ours, or of the user's, is one line and exit code 2."""
+    debug = "--debug" in sys.argv[1:]
+    try:
+        # --debug is taken anywhere on the line: nobody remembers which side of the command an option belongs to.
+        code = cli.main([word for word in sys.argv[1:] if word != "--debug"], standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("mrac: stopped", err=True)
+        sys.exit(130)
+    except Exception as error:
+        if debug:
+            raise
+        click.echo(f"mrac: {_one_line(error)}", err=True)
+        sys.exit(2 if isinstance(error, (click.ClickException, MracError, OSError)) else 1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, click.ClickException):
+        return " ".join(error.format_message().split())
+    if isinstance(error, MracError):
+        return " ".join(str(error).split())
+    if isinstance(error, OSError):
+        return f"{error.filename or 'file'}: {error.strerror or error}"
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"internal error ({what}); --debug shows where. Please report it."

@@ -1,0 +1,1 @@
+"""Datasets, converted once to the house conventions. One file per layout."""

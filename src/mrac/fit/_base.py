@@ -1,0 +1,112 @@
+"""The contract of a fit, and the one rule for scenes in which no line can be fitted."""
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from mrac.conventions import FloatArray
+from mrac.space import Space, to_space
+from mrac.types import FitResult, Samples
+
+# What is assumed of a scene without a single reading: a room. Wrong by a factor of e at one standard deviation.
+PRIOR_DEPTH_M: Final = 3.0
+PRIOR_SPREAD: Final = 1.0
+# Relative standard deviation of depth around a line that no third anchor could check.
+UNCHECKED_SPREAD: Final = 0.3
+
+
+class Fit(ABC):
+    """Fits y = scale · x + shift; a frozen dataclass of its parameters that keeps nothing between calls.
+
+    Scenes in which a line is not determined are settled here, the same way for every fit:
+
+    | case | rule | status |
+    |---|---|---|
+    | no relative field | constant: the median of y | `ok` |
+    | no anchor | constant: 3 m, spread e | `no_anchors` |
+    | one anchor | one unknown: see `_one_unknown` | `one_anchor` |
+    | all x equal | one unknown, from the medians | `degenerate_x` |
+    | two anchors | the line through both; one unknown if it slopes the impossible way | `two_anchors` |
+    | three or more | the fit's own `solve`; a slope of the impossible sign is kept and named | `ok`, `negative_slope` |
+    """
+
+    def __call__(self, samples: Samples) -> FitResult:
+        """Fits any number of samples, 0 included; never NaN."""
+        undetermined = _undetermined(samples)
+        if undetermined is not None:
+            return undetermined
+        assert samples.x is not None
+        result = self.solve(samples, samples.x, samples.y)
+        if samples.native and result.scale < 0.0 and result.status == "ok":
+            return replace(result, status="negative_slope")
+        return result
+
+    @abstractmethod
+    def solve(self, samples: Samples, x: FloatArray, y: FloatArray) -> FitResult:
+        """Fits three or more samples whose `x` (K,) are not all equal to `y` (K,)."""
+
+
+def line_covariance(x: FloatArray, weight: FloatArray, sigma: float) -> FloatArray:
+    """(2, 2) covariance of (scale, shift) of a weighted least-squares line with residual deviation `sigma`."""
+    total = weight.sum()
+    centre = weight @ x / total
+    var_scale = sigma**2 / (weight @ (x - centre) ** 2)
+    return np.array([[var_scale, -centre * var_scale], [-centre * var_scale, sigma**2 / total + centre**2 * var_scale]])
+
+
+def _undetermined(samples: Samples) -> FitResult | None:
+    """The table of `Fit`, all but its last row, for which it returns None."""
+    if len(samples) == 0:
+        return _constant(samples, float(to_space(PRIOR_DEPTH_M, samples.space)), PRIOR_SPREAD, "no_anchors")
+    if samples.x is None:
+        return _constant(samples, float(np.median(samples.y)), _spread(samples), "ok")
+    if len(samples) == 1:
+        return _one_unknown(samples, "one_anchor")
+    if np.ptp(samples.x) == 0.0:
+        return _one_unknown(samples, "degenerate_x")
+    return _two_anchors(samples) if len(samples) == 2 else None
+
+
+def _constant(samples: Samples, shift: float, spread: float, status: str) -> FitResult:
+    sigma = spread * _y_per_log_depth(shift, samples.space)
+    covariance = np.diag([0.0, sigma**2 / max(len(samples), 1)])
+    return FitResult(0.0, shift, covariance, sigma, np.ones(len(samples), np.bool_), status)
+
+
+def _one_unknown(samples: Samples, status: str) -> FitResult:
+    """A scene that fixes one number only.
+
+    Where x is of the fit's own space the foundation's structure is trusted and the number is its scale (in log depth,
+    its shift); otherwise, or where x is not positive, the number is a constant depth.
+    """
+    assert samples.x is not None
+    x, y = float(np.median(samples.x)), float(np.median(samples.y))
+    scale, shift = 0.0, y
+    if samples.native and samples.space == "log_depth":
+        scale, shift = 1.0, y - x
+    elif samples.native and x > 0.0:
+        scale, shift = y / x, 0.0
+    sigma = UNCHECKED_SPREAD * _y_per_log_depth(y, samples.space)
+    return FitResult(scale, shift, np.diag([0.0, sigma**2]), sigma, np.ones(len(samples), np.bool_), status)
+
+
+def _two_anchors(samples: Samples) -> FitResult:
+    assert samples.x is not None
+    x, y = samples.x, samples.y
+    scale = float((y[1] - y[0]) / (x[1] - x[0]))
+    if samples.native and scale <= 0.0:
+        return _one_unknown(samples, "two_anchors")
+    sigma = UNCHECKED_SPREAD * _y_per_log_depth(float(y.mean()), samples.space)
+    covariance = line_covariance(x, np.ones(2), sigma)
+    return FitResult(scale, float(y[0] - scale * x[0]), covariance, sigma, np.ones(2, np.bool_), "two_anchors")
+
+
+def _spread(samples: Samples) -> float:
+    return max(float(np.std(np.log(samples.z_m))), UNCHECKED_SPREAD)
+
+
+def _y_per_log_depth(y: float, space: Space) -> float:
+    """How much y changes per unit of log depth: turns a relative deviation of depth into one of y."""
+    return 1.0 if space == "log_depth" else abs(y)

@@ -1,0 +1,19 @@
+"""No relative depth: the anchors and the image's colours alone."""
+
+from dataclasses import dataclass
+
+from mrac.conventions import ImageArray
+from mrac.foundation._base import Foundation
+from mrac.types import RelativeDepth
+
+
+@dataclass(frozen=True)
+class NoFoundation(Foundation):
+    """For users without a network, and as the yardstick of what a network adds."""
+
+    def __call__(self, image: ImageArray) -> RelativeDepth | None:
+        """See `Foundation`."""
+        return None
+
+
+IMPLEMENTATION = NoFoundation

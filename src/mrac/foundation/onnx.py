@@ -1,0 +1,115 @@
+"""Any ONNX depth network on the CPU, described by a small JSON card beside it."""
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mrac.conventions import ImageArray
+from mrac.errors import ContractError
+from mrac.foundation._base import Foundation, resize_field
+from mrac.space import Space, as_space
+from mrac.types import RelativeDepth
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a network expects and gives, from `model.json` beside `model.onnx`.
+
+    Attributes:
+        input_size: (height, width) in pixels.
+        mean, std: per RGB channel, of values in [0, 1].
+        space: of the output.
+    """
+
+    input_size: tuple[int, int]
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float]
+    space: Space
+
+    @classmethod
+    def read(cls, path: Path) -> "Card":
+        """Reads and checks a card.
+
+        Raises:
+            ContractError: it is missing, not JSON, or a field is missing or malformed; the message shows a whole card.
+        """
+        example = (
+            '{"input_size": [256, 320], "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225], '
+            '"space": "inverse_depth"}'
+        )
+        try:
+            card = json.loads(path.read_text(encoding="utf-8"))
+            height, width = (int(n) for n in card["input_size"])
+            mean_r, mean_g, mean_b = (float(m) for m in card["mean"])
+            std_r, std_g, std_b = (float(s) for s in card["std"])
+            space = as_space(card["space"])
+        except OSError:
+            raise ContractError(f"foundation/onnx: no card {path}; it is needed, such as {example}") from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise ContractError(f"foundation/onnx: card {path}: {error!r}; needed: {example}") from None
+        if min(height, width) < 1 or min(std_r, std_g, std_b) <= 0.0:
+            raise ContractError(f"foundation/onnx: card {path}: sizes and std must be > 0; needed: {example}")
+        return cls((height, width), (mean_r, mean_g, mean_b), (std_r, std_g, std_b), space)
+
+
+@dataclass(frozen=True)
+class Onnx(Foundation):
+    """Resizes the image to the card's size, normalises, runs, and resizes the map back in its own space.
+
+    Attributes:
+        path: the .onnx file; the card is the file of the same name ending in .json.
+    """
+
+    path: str
+
+    def __call__(self, image: ImageArray) -> RelativeDepth:
+        """See `Foundation`.
+
+        Raises:
+            ContractError: the file or its card is missing or broken, or its output is not one depth map.
+        """
+        path = Path(self.path)
+        card = Card.read(path.with_suffix(".json"))
+        session = _session(str(path))
+        height, width = card.input_size
+        resized = Image.fromarray(image).resize((width, height), Image.Resampling.BICUBIC)
+        pixels = np.asarray(resized, dtype=np.float32) / np.float32(255.0)
+        batch = ((pixels - np.asarray(card.mean, np.float32)) / np.asarray(card.std, np.float32)).transpose(2, 0, 1)[
+            None
+        ]
+        try:
+            (output, *_) = session.run(None, {session.get_inputs()[0].name: batch.astype(np.float32)})
+        except Exception as error:  # onnxruntime raises classes of its own that share no public base
+            first_line = str(error).partition("\n")[0]
+            raise ContractError(
+                f"foundation/onnx: {path} did not take a float32 input of shape {batch.shape}: {first_line}"
+            ) from None
+        values: NDArray[np.float32] = np.squeeze(np.asarray(output, dtype=np.float32))
+        if values.ndim != 2:
+            raise ContractError(
+                f"foundation/onnx: {path} gave an output of shape {np.shape(output)}; one (h, w) map is needed"
+            )
+        return RelativeDepth(resize_field(values, (image.shape[0], image.shape[1])), card.space)
+
+
+@lru_cache(maxsize=4)
+def _session(path: str) -> Any:
+    import onnxruntime  # noqa: PLC0415  (half a second and 50 MB: only those who use a network pay)
+
+    if not Path(path).is_file():
+        raise ContractError(f"foundation/onnx: no file {path}")
+    try:
+        return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    except Exception as error:  # as above
+        raise ContractError(
+            f"foundation/onnx: {path} is not a usable ONNX file: {str(error).partition(chr(10))[0]}"
+        ) from None
+
+
+IMPLEMENTATION = Onnx

@@ -1,0 +1,52 @@
+"""The contract of a head: from a fitted scene to dense metric depth."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from mrac.conventions import FloatArray, ImageArray
+from mrac.types import FitResult, Samples
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """All that a head may look at.
+
+    Attributes:
+        image: (H, W, 3) uint8.
+        relative: (H, W) float32, finite, or None when there is no relative field.
+        samples: the anchors that the gate kept.
+        fit: the closed-form fit on them.
+    """
+
+    image: ImageArray
+    relative: FloatArray | None
+    samples: Samples
+    fit: FitResult
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(H, W)."""
+        return self.image.shape[0], self.image.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadResult:
+    """Dense depth.
+
+    Attributes:
+        depth_m: (H, W) float32, finite and > 0.
+        sigma_m: (H, W) float32 standard deviation, finite and > 0.
+        status: `ok` or a named degradation.
+    """
+
+    depth_m: FloatArray
+    sigma_m: FloatArray
+    status: str = "ok"
+
+
+class Head(ABC):
+    """A head is a frozen dataclass of its parameters; calling it computes, and keeps nothing."""
+
+    @abstractmethod
+    def __call__(self, scene: Scene) -> HeadResult:
+        """Dense depth for any image size and any number of anchors, including none."""

@@ -1,0 +1,139 @@
+"""Kriging with many anchors: one small posterior per image tile, from the tile's nearest anchors, blended smoothly.
+
+A full solve costs K² per pixel. Nearby anchors screen off far ones, so each tile conditions on its nearest
+`NUM_NEAREST` anchors plus `NUM_SPREAD` spread over the whole image, which carry what lies beyond a cluster. Tiles
+overlap by half and are blended with a hat function, so no seam shows.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from mrac.conventions import FloatArray
+from mrac.head._matern import Readings, posterior, segment
+from mrac.jit import fast_kernel, kernel
+from mrac.threads import for_each_span, num_cores
+
+NUM_NEAREST: Final = 48
+NUM_SPREAD: Final = 12
+_ANCHORS_PER_TILE: Final = 6.0  # the nearest 48 then reach past the tile's own overlap on every side
+_MIN_TILE_PX: Final = 4
+
+
+class Tiling(NamedTuple):
+    """A grid of overlapping tiles: centre (i, j) lies at pixel (i · side, j · side) and reaches one side each way.
+
+    Attributes:
+        side: pixels between centres.
+        rows, columns: how many centres there are.
+        members: (rows · columns, NUM_NEAREST + NUM_SPREAD) anchor indices, −1 where fewer are needed.
+    """
+
+    side: int
+    rows: int
+    columns: int
+    members: NDArray[np.int64]
+
+
+def tiling(uv_px: FloatArray, shape: tuple[int, int]) -> Tiling:
+    """Lays tiles over an image of `shape` (H, W) so that each holds a few of the anchors at `uv_px` (K, 2)."""
+    H, W = shape
+    side = max(_MIN_TILE_PX, round((H * W / len(uv_px) * _ANCHORS_PER_TILE) ** 0.5))
+    rows, columns = -(-(H - 1) // side) + 1, -(-(W - 1) // side) + 1
+    v, u = np.divmod(np.arange(rows * columns), columns)
+    centres = np.stack([u, v], axis=1) * float(side)
+    _, nearest = KDTree(uv_px).query(centres, k=NUM_NEAREST, workers=num_cores())
+    spread = np.broadcast_to(farthest_points(np.ascontiguousarray(uv_px), NUM_SPREAD), (len(centres), NUM_SPREAD))
+    repeated = (spread[:, :, None] == nearest[:, None, :]).any(axis=2)
+    return Tiling(side, rows, columns, np.concatenate([nearest, np.where(repeated, -1, spread)], axis=1))
+
+
+@kernel
+def farthest_points(uv_px: FloatArray, count: int) -> NDArray[np.int64]:
+    """Indices of `count` of the (K, 2) points, each chosen farthest from those before it, starting at the first."""
+    chosen = np.zeros(count, np.int64)
+    gap = np.full(uv_px.shape[0], np.inf)
+    for c in range(1, count):
+        u, v = uv_px[chosen[c - 1], 0], uv_px[chosen[c - 1], 1]
+        best = 0
+        for k in range(uv_px.shape[0]):
+            gap[k] = min(gap[k], (uv_px[k, 0] - u) ** 2 + (uv_px[k, 1] - v) ** 2)
+            if gap[k] > gap[best]:
+                best = k
+        chosen[c] = best
+    return chosen
+
+
+@fast_kernel
+def _predict_tile_row(
+    row: int,
+    shape: tuple[int, int],
+    tiles: Tiling,
+    points: NDArray[np.float32],
+    readings: Readings,
+    mean: NDArray[np.float32],
+    explained: NDArray[np.float32],
+) -> float:
+    """Adds the hat-weighted posterior of one row of tiles to `mean` and `explained`, both (H · W,).
+
+    Returns:
+        The sum over the tiles of their readings' mean squared Mahalanobis length.
+    """
+    H, W = shape
+    side = tiles.side
+    cov = np.empty((tiles.members.shape[1], 2 * side), np.float32)
+    seg_mean = np.empty(2 * side, np.float32)
+    seg_explained = np.empty(2 * side, np.float32)
+    surprise = 0.0
+    for column in range(tiles.columns):
+        members = tiles.members[row * tiles.columns + column]
+        own = members[members >= 0]
+        post, length2 = posterior(Readings(readings.anchors[own], readings.noise_var[own], readings.residuals[own]))
+        surprise += length2 / own.size
+        left, right = max(0, (column - 1) * side + 1), min(W, (column + 1) * side)
+        for v in range(max(0, (row - 1) * side + 1), min(H, (row + 1) * side)):
+            n = right - left
+            segment(points, v * W + left, n, post, cov, seg_mean, seg_explained)
+            hat_v = np.float32(1.0) - np.float32(abs(v - row * side)) / np.float32(side)
+            for p in range(n):
+                hat = hat_v * (np.float32(1.0) - np.float32(abs(left + p - column * side)) / np.float32(side))
+                mean[v * W + left + p] += hat * seg_mean[p]
+                explained[v * W + left + p] += hat * seg_explained[p]
+    return surprise
+
+
+def predict_tiled(
+    uv_px: FloatArray,
+    shape: tuple[int, int],
+    points: NDArray[np.float32],
+    readings: Readings,
+) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
+    """What `_matern.posterior` and `_matern.predict` give with all anchors at once, tile by tile.
+
+    Args:
+        uv_px: (K, 2) pixel positions, K > NUM_NEAREST.
+        shape: (H, W).
+        points: (NUM_FEATURES, H · W) scaled features of the pixels.
+        readings: what the process is conditioned on.
+
+    Returns:
+        Posterior mean and explained variance, (H · W,) each, and the readings' squared Mahalanobis length.
+    """
+    tiles = tiling(uv_px, shape)
+    mean = np.zeros(points.shape[1], np.float32)
+    explained = np.zeros(points.shape[1], np.float32)
+
+    surprise = np.zeros(tiles.rows)
+
+    # Tiles of one row reach into the rows beside it: even rows touch no common pixel, and neither do odd ones.
+    for first in (0, 1):
+        chosen = range(first, tiles.rows, 2)
+
+        def work(start: int, stop: int, chosen: range = chosen) -> None:
+            for row in chosen[start:stop]:
+                surprise[row] = _predict_tile_row(row, shape, tiles, points, readings, mean, explained)
+
+        for_each_span(len(chosen), work)
+    return mean, explained, float(surprise.sum() / len(tiles.members) * len(uv_px))

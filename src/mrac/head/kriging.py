@@ -1,0 +1,148 @@
+"""Gaussian-process residual of log depth on top of the fit: exact at the anchors, faithful to the image's edges."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mrac.conventions import FloatArray, ImageArray
+from mrac.fit._base import PRIOR_SPREAD
+from mrac.head._base import Head, HeadResult, Scene
+from mrac.head._matern import NUM_FEATURES, PRIOR_VAR, Readings, posterior, predict
+from mrac.head._tiles import NUM_NEAREST, predict_tiled
+from mrac.head.affine import SIGMA_SHARE
+from mrac.relative import sample_bilinear
+from mrac.space import from_space
+from mrac.threads import for_each_span
+
+
+class Field(NamedTuple):
+    """A Gaussian process on the image, in log depth.
+
+    Attributes:
+        mean: (H · W,) float32 posterior mean of the residual of log depth.
+        std: (H · W,) float32 posterior standard deviation.
+    """
+
+    mean: NDArray[np.float32]
+    std: NDArray[np.float32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kriging(Head):
+    """ln D(u) = ln trend(u) + g(u), g a Gaussian process conditioned on the kept anchors (Matérn 3/2).
+
+    Two pixels are alike when they are near each other, of like colour and of like relative depth. The trend is the
+    fit, or a constant when there is no relative field. The amplitude of g is estimated per image in closed form, held
+    by a prior worth `prior_anchors` readings. Defaults were set on the training pack and serve every set.
+
+    Attributes:
+        position_length: length scale as a share of the image height.
+        relative_length: length scale as a share of the relative field's range.
+        colour_length: length scale in opponent colour, white to black being 1.
+        amplitude: prior standard deviation of the residual of log depth when there is a relative field.
+        amplitude_alone: the same without one, where g carries the whole scene.
+        noise: standard deviation of a reading as a share of the amplitude.
+        prior_anchors: how many readings the prior amplitude counts for.
+        max_exact: the most anchors solved all together; more are solved tile by tile.
+        trend_reach: the trend stays within the kept readings' range widened by this factor; a fit in inverse depth
+            would else reach to the horizon wherever the relative field goes past its anchors.
+    """
+
+    position_length: float = 0.9
+    relative_length: float = 0.25
+    colour_length: float = 2.0
+    amplitude: float = 0.2
+    amplitude_alone: float = 0.5
+    noise: float = 0.07
+    prior_anchors: float = 4.0
+    max_exact: int = 256
+    trend_reach: float = 3.0
+
+    def __call__(self, scene: Scene) -> HeadResult:
+        """See `Head`."""
+        samples = scene.samples
+        trend = self._log_trend(scene, scene.relative, scene.shape)
+        if len(samples):
+            at_anchors = self._log_trend(scene, samples.x, (len(samples),))
+            field = self.residual_field(scene, np.log(samples.z_m) - at_anchors)
+        else:
+            unknown = np.float32(PRIOR_SPREAD)
+            field = Field(np.zeros(trend.size, np.float32), np.full(trend.size, unknown))
+        # Of a log-normal posterior, exp(mean − variance) has the least expected relative error; where the anchors leave
+        # doubt it lies nearer than the median. On the training pack: 3 % less AbsRel at 25 anchors, nothing at 200.
+        log_depth = trend.astype(np.float32).ravel() + field.mean - np.minimum(field.std, 0.5) ** 2
+        depth_m = from_space(log_depth, "log_depth").reshape(scene.shape)
+        share = np.sqrt(np.expm1(np.minimum(field.std, 2.0) ** 2)).reshape(scene.shape)
+        return HeadResult(depth_m, depth_m * np.clip(share, *SIGMA_SHARE, dtype=np.float32))
+
+    def residual_field(self, scene: Scene, residuals: FloatArray) -> Field:
+        """The process over all pixels, conditioned on the log residuals (K,) of the scene's anchors, K >= 1."""
+        samples, (H, W) = scene.samples, scene.shape
+        points, anchors = self._features(scene)
+        prior = self._prior_amplitude(scene)
+        noise_var = np.full(len(samples), self.noise**2)
+        if samples.noise_m is not None:
+            noise_var += (samples.noise_m / samples.z_m / prior) ** 2
+        noise_var /= samples.weight
+        readings = Readings(anchors, noise_var, residuals)
+        if len(samples) <= max(self.max_exact, NUM_NEAREST):
+            post, length2 = posterior(readings)
+            mean, explained = np.empty((2, H * W), np.float32)
+            for_each_span(H, lambda top, bottom: predict(points, top * W, bottom * W, post, mean, explained))
+        else:
+            mean, explained, length2 = predict_tiled(samples.uv_px, (H, W), points, readings)
+        amplitude_var = (self.prior_anchors * prior**2 + length2) / (self.prior_anchors + len(samples))
+        variance = np.maximum(PRIOR_VAR - explained, 0.0) * np.float32(amplitude_var)
+        return Field(mean, np.sqrt(variance))
+
+    def _prior_amplitude(self, scene: Scene) -> float:
+        return self.amplitude_alone if scene.relative is None else self.amplitude
+
+    def _log_trend(self, scene: Scene, x: FloatArray | None, shape: tuple[int, ...]) -> FloatArray:
+        """Log depth of the fit at `x`, of `shape`; without a relative field, of the fitted constant."""
+        y = np.full(shape, scene.fit.shift) if x is None else scene.fit(x.astype(np.float64))
+        z_m = scene.samples.z_m
+        reach = (z_m.min() / self.trend_reach, z_m.max() * self.trend_reach) if z_m.size else ()
+        return np.log(from_space(y, scene.samples.space, *reach))
+
+    def _features(self, scene: Scene) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Scaled features of all pixels, (NUM_FEATURES, H · W), and of the anchors, (K, NUM_FEATURES)."""
+        H, W = scene.shape
+        uv_px = scene.samples.uv_px
+        points = np.zeros((NUM_FEATURES, H, W), np.float32)
+        anchors = np.zeros((len(scene.samples), NUM_FEATURES), np.float32)
+        position = 1.0 / (self.position_length * H)
+        points[0] = np.arange(W, dtype=np.float32) * np.float32(position)
+        points[1] = (np.arange(H, dtype=np.float32) * np.float32(position))[:, None]
+        anchors[:, :2] = uv_px * position
+        colour = opponent_colour(scene.image) * np.float32(1.0 / self.colour_length)
+        points[2:5] = colour
+        for channel in range(3):
+            anchors[:, 2 + channel] = sample_bilinear(colour[channel], uv_px)
+        if scene.relative is not None and scene.samples.x is not None:
+            low, high = (float(p) for p in np.percentile(scene.relative[::4, ::4], [2.0, 98.0]))
+            if high > low:
+                # Beyond the range of the field by 25 times nothing is correlated any more, and squares stay finite.
+                span = self.relative_length * (high - low)
+                points[5] = np.clip((scene.relative - low) / span, -100.0, 100.0)
+                anchors[:, 5] = np.clip((scene.samples.x - low) / span, -100.0, 100.0)
+        return points.reshape(NUM_FEATURES, H * W), anchors
+
+
+def opponent_colour(image: ImageArray) -> NDArray[np.float32]:
+    """Lightness, red–green and yellow–blue of an (H, W, 3) image, smoothed over H/60 pixels: (3, H, W) float32.
+
+    Smoothing keeps texture out: at 8 of 480 rows it lowered the error on the training pack, at 1 it raised it.
+    """
+    H, W = image.shape[:2]
+    step = max(1, round(H / 60))
+    small = Image.fromarray(image).resize((max(1, W // step), max(1, H // step)), Image.Resampling.BOX)
+    smooth = np.asarray(small.resize((W, H), Image.Resampling.BILINEAR), dtype=np.float32)
+    r, g, b = np.moveaxis(smooth, 2, 0) * np.float32(1.0 / 255.0)
+    return np.stack([(r + g + b) / 3.0, r - g, (r + g) / 2.0 - b]).astype(np.float32)
+
+
+IMPLEMENTATION = Kriging

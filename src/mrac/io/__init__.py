@@ -1,0 +1,1 @@
+"""Files and pictures at the package's border."""

@@ -1,0 +1,131 @@
+"""Reads and writes the files at the package's border: errors name the file, writes are whole or not at all."""
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
+
+from mrac.conventions import FloatArray, ImageArray
+from mrac.errors import ContractError
+
+_T = TypeVar("_T")
+
+# The PNG text entry that states how stored values become metres; our own files carry it, so they can be read back.
+SCALE_KEY = "depth_m = value / scale; scale"
+
+
+def read_image(path: Path) -> ImageArray:
+    """An image file as (H, W, 3) uint8 RGB, upright as its EXIF orientation says, without alpha; 16-bit is scaled.
+
+    Raises:
+        ContractError: the file is missing or not an image.
+    """
+    with _open_image(path) as image:
+        upright = ImageOps.exif_transpose(image)
+        if upright.mode.startswith(("I", "F")):
+            wide = np.asarray(upright, dtype=np.float64)
+            upright = Image.fromarray(np.clip(wide / 257.0, 0, 255).astype(np.uint8))
+        return np.array(upright.convert("RGB"))
+
+
+def read_png16(path: Path) -> tuple[NDArray[np.int64], float | None]:
+    """A 16-bit PNG as (H, W) integers, and its scale where the file states one.
+
+    Raises:
+        ContractError: the file is missing, not an image, or of 8 bits.
+    """
+    with _open_image(path) as image:
+        if not image.mode.startswith("I"):
+            raise ContractError(f"{path}: a 16-bit grey PNG is needed, a {image.mode} image arrived")
+        stated = image.info.get(SCALE_KEY)
+        return np.asarray(image).astype(np.int64), float(stated) if stated else None
+
+
+def _open_image(path: Path) -> Image.Image:
+    try:
+        image = Image.open(path)
+        image.load()
+    except FileNotFoundError:
+        raise ContractError(f"{path}: no such file") from None
+    except (OSError, UnidentifiedImageError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ContractError(f"{path}: not a readable image ({error})") from None
+    return image
+
+
+def read_array(path: Path) -> FloatArray:
+    """The array in a .npy file.
+
+    Raises:
+        ContractError: the file is missing or broken.
+    """
+    return _load_numpy(path, lambda file: np.asarray(np.load(file, allow_pickle=False)))
+
+
+def read_arrays(path: Path, needed: Sequence[str], optional: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
+    """The named arrays in an .npz file.
+
+    Raises:
+        ContractError: the file is missing or broken, or lacks one of `needed`.
+    """
+
+    def load(file: IO[bytes]) -> dict[str, NDArray[Any]]:
+        with np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in (*needed, *optional) if name in archive}
+
+    arrays = _load_numpy(path, load)
+    missing = [name for name in needed if name not in arrays]
+    if missing:
+        raise ContractError(f"{path}: no array {missing[0]!r} inside; {', '.join(needed)} needed")
+    return arrays
+
+
+def _load_numpy(path: Path, load: Callable[[IO[bytes]], _T]) -> _T:
+    try:
+        with path.open("rb") as file:
+            return load(file)
+    except FileNotFoundError:
+        raise ContractError(f"{path}: no such file") from None
+    except (OSError, ValueError, EOFError, KeyError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        raise ContractError(f"{path}: not a readable numpy file ({error})") from None
+
+
+def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Writes a file so that a reader sees the old one or the whole new one, never a part, whatever happens."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Writes plain values as indented JSON; NaN and infinities are refused rather than written as invalid JSON."""
+    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
+    write_whole(path, lambda file: file.write(text.encode()))
+
+
+def write_depth_png(path: Path, depth_m: FloatArray) -> float:
+    """Writes depth (H, W) in metres as a 16-bit PNG, value = round(depth · scale), and returns the scale.
+
+    The scale is the finest of 1000 (millimetres), 256 (KITTI's) and 6 per metre that holds the farthest pixel, stated
+    in the file's text; a depth under half a step becomes 1, since 0 means "no depth".
+    """
+    farthest = float(depth_m.max())
+    scale = next((s for s in (1000.0, 256.0) if farthest * s <= 65535.0), 6.0)
+    stored = np.clip(np.rint(depth_m.astype(np.float64) * scale), 1, 65535).astype(np.uint16)
+    text = PngImagePlugin.PngInfo()
+    text.add_text(SCALE_KEY, f"{scale:g}")
+    write_whole(path, lambda file: Image.fromarray(stored).save(file, format="PNG", pnginfo=text))
+    return scale

@@ -1,0 +1,55 @@
+"""RANSAC for a line: the largest set of points within a threshold of the line through two of them."""
+
+import numpy as np
+
+from mrac.conventions import BoolArray, FloatArray
+from mrac.jit import kernel
+
+
+@kernel
+def consensus(x: FloatArray, y: FloatArray, threshold: float, trials: int, seed: int) -> BoolArray:
+    """Which of K points agree with the best line; of equally supported lines the one with the least residual wins.
+
+    Args:
+        x: (K,), K >= 2, not all equal.
+        y: (K,).
+        threshold: largest |y − line| that counts as agreement.
+        trials: random pairs to try; where K has no more pairs than that, all are tried and the seed is not used.
+        seed: of the draw.
+
+    Returns:
+        (K,) bool with at least two True at different x.
+    """
+    K = x.size
+    num_pairs = K * (K - 1) // 2
+    every = num_pairs <= trials
+    np.random.seed(seed)  # noqa: NPY002  (numba's own generator: local to compiled code, not numpy's global state)
+    best_support, best_cost, best_slope, best_intercept = 0, 0.0, 0.0, 0.0
+    i, j = 0, 0
+    for _ in range(num_pairs if every else trials):
+        if every:
+            j += 1
+            if j == K:
+                i += 1
+                j = i + 1
+        else:
+            i = np.random.randint(K)  # noqa: NPY002
+            j = np.random.randint(K)  # noqa: NPY002
+        if x[i] == x[j]:
+            continue
+        slope = (y[i] - y[j]) / (x[i] - x[j])
+        intercept = y[i] - slope * x[i]
+        support, cost = 0, 0.0
+        for k in range(K):
+            r = abs(y[k] - (slope * x[k] + intercept))
+            if r <= threshold:
+                support += 1
+                cost += r
+        if support > best_support or (support == best_support and cost < best_cost):
+            best_support, best_cost, best_slope, best_intercept = support, cost, slope, intercept
+    inlier = np.abs(y - (best_slope * x + best_intercept)) <= threshold
+    # A zero threshold, or draws of equal x only, can leave fewer points than a line needs: then all count.
+    some = x[inlier]
+    if some.size < 2 or some.min() == some.max():
+        inlier[:] = True
+    return inlier

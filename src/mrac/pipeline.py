@@ -1,0 +1,166 @@
+"""The whole system on one screen: image and anchors, through six stages, to metric depth."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mrac import registry
+from mrac.anchors._validity import USABLE, validity
+from mrac.conventions import ImageArray
+from mrac.errors import ContractError
+from mrac.fit._base import Fit
+from mrac.foundation._base import Foundation
+from mrac.gate._base import Gate, unjudged
+from mrac.head._base import Head, Scene
+from mrac.method._base import Method
+from mrac.relative import fill_invalid, sample_bilinear
+from mrac.space import Space, as_space
+from mrac.types import WORST_SCORE, Anchors, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
+
+
+class Calibrator:
+    """Turns an image and sparse metric anchors, some of them wrong, into dense metric depth.
+
+    A method names a choice for every stage; each can be overridden by a name (`"ransac"`), a name with options
+    (`"theil_sen_mad:kappa=3"`) or an instance. A calibrator holds parameters only: it can be shared by threads.
+
+    Args:
+        method: a name from `mrac list methods`.
+        foundation: where relative depth comes from, unless a call brings its own.
+        gate: which anchors are trusted.
+        fit: the closed-form line from relative values to depth.
+        head: from the line to dense depth.
+        space: in which the line is fitted: `depth`, `inverse_depth`, `log_depth`. None takes the method's, or else the
+            relative field's own.
+
+    Raises:
+        ContractError: a name or an option is unknown.
+    """
+
+    def __init__(
+        self,
+        method: str = "default",
+        *,
+        foundation: str | Foundation | None = None,
+        gate: str | Gate | None = None,
+        fit: str | Fit | None = None,
+        head: str | Head | None = None,
+        space: str | None = None,
+    ) -> None:
+        preset: Method = registry.load("method", method)
+        self.method = method
+        self.foundation: Foundation = _stage("foundation", foundation or preset.foundation)
+        self.gate: Gate = _stage("gate", gate or preset.gate)
+        self.fit: Fit = _stage("fit", fit or preset.fit)
+        self.head: Head = _stage("head", head or preset.head)
+        chosen = space or preset.space
+        self.space: Space | None = as_space(chosen) if chosen else None
+
+    def __call__(self, image: ImageArray, anchors: Anchors, relative: RelativeDepth | None = None) -> MetricDepth:
+        """Calibrates one frame.
+
+        Args:
+            image: (H, W, 3) uint8 RGB.
+            anchors: K readings; unusable ones are judged, not refused. K = 0 gives a prior, named in the status.
+            relative: (H, W) relative depth, in place of the foundation's.
+
+        Returns:
+            Depth and deviation for every pixel and a verdict on every anchor; see `MetricDepth`.
+
+        Raises:
+            ContractError: the image is not (H, W, 3) uint8, the relative field has another size or no finite value, or
+                there are anchors but none of them is usable.
+        """
+        check_image(image)
+        H, W = image.shape[:2]
+        timings: dict[str, float] = {}
+
+        with _timed(timings, "foundation"):
+            relative = relative if relative is not None else self.foundation(image)
+            if relative is not None and relative.values.shape != (H, W):
+                raise ContractError(
+                    f"RelativeDepth.values: shape {relative.values.shape} arrived, the image's {(H, W)} is needed"
+                )
+            field, has_value = (None, None) if relative is None else fill_invalid(relative)
+
+        with _timed(timings, "anchors"):
+            reason = validity(anchors, (H, W), has_value)
+            usable = reason == USABLE
+            if len(anchors) and not usable.any():
+                first = ", ".join(
+                    f"{word} ×{n}" for word, n in zip(*np.unique(reason, return_counts=True), strict=True)
+                )
+                raise ContractError(f"anchors: none of the {len(anchors)} is usable ({first}); at least one is needed")
+            samples = Samples(
+                uv_px=anchors.uv_px[usable],
+                z_m=anchors.z_m[usable],
+                x=None if field is None else sample_bilinear(field, anchors.uv_px[usable]),
+                space=self.space or (relative.space if relative is not None else "log_depth"),
+                native=relative is not None and self.space in (None, relative.space),
+                weight=np.ones(int(usable.sum())),
+                noise_m=None if anchors.sigma_m is None else anchors.sigma_m[usable],
+            )
+
+        with _timed(timings, "gate"):
+            gated = self.gate(samples)
+            if len(samples) and not gated.keep.any():
+                gated = unjudged(len(samples), "gate_emptied")
+            kept = samples.keep(gated.keep, gated.weight)
+
+        with _timed(timings, "fit"):
+            fit = self.fit(kept)
+
+        with _timed(timings, "head"):
+            dense = self.head(Scene(image, field, kept, fit))
+
+        statuses = [s for s in (fit.status, gated.status, dense.status) if s != "ok"]
+        return MetricDepth(
+            depth_m=dense.depth_m,
+            sigma_m=dense.sigma_m,
+            anchors=_verdicts(reason, gated),
+            status=statuses[0] if statuses else "ok",
+            fit=fit,
+            space=samples.space,
+            stages={
+                "method": self.method,
+                **{s: _name(getattr(self, s)) for s in ("foundation", "gate", "fit", "head")},
+            },
+            timings_ms=timings,
+        )
+
+
+def check_image(image: object) -> None:
+    """Raises `ContractError` unless `image` is a non-empty (H, W, 3) uint8 array."""
+    if not isinstance(image, np.ndarray) or image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
+        arrived = f"{image.dtype} of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
+        raise ContractError(f"image: an (H, W, 3) uint8 array is needed, {arrived} arrived")
+    if image.size == 0:
+        raise ContractError(f"image: at least one pixel is needed, shape {image.shape} arrived")
+
+
+def _verdicts(reason: Any, gated: GateResult) -> Verdicts:
+    """Puts the gate's verdicts on the usable anchors back among those that were not."""
+    usable = np.flatnonzero(reason == USABLE)
+    keep = np.zeros(reason.size, np.bool_)
+    score = np.full(reason.size, WORST_SCORE)
+    words = reason.astype("<U32")
+    keep[usable], score[usable], words[usable] = gated.keep, gated.score, gated.reason
+    return Verdicts(keep, score, words)
+
+
+def _stage(stage: str, choice: Any) -> Any:
+    return registry.create(stage, choice) if isinstance(choice, str) else choice
+
+
+def _name(implementation: object) -> str:
+    return type(implementation).__module__.rpartition(".")[2]
+
+
+@contextmanager
+def _timed(timings: dict[str, float], stage: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    timings[stage] = (time.perf_counter() - start) * 1e3

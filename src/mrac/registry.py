@@ -1,0 +1,97 @@
+"""Finds implementations by file name: `mrac/gate/ransac.py` is the gate `ransac`. No list to edit.
+
+Listing names imports nothing: names come from the folder, summaries from the first line of each file's docstring.
+Other packages add implementations through entry points of the group `mrac.<stage>`.
+"""
+
+import ast
+import dataclasses
+import importlib
+import pkgutil
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Final
+
+from mrac.errors import ContractError
+
+STAGES: Final = ("foundation", "gate", "fit", "head", "method")
+
+
+def _folder(stage: str) -> Path:
+    if stage not in STAGES:
+        raise ContractError(f"registry: {stage!r} is not a stage; one of {', '.join(STAGES)} is needed")
+    return Path(__file__).parent / stage
+
+
+def names(stage: str) -> list[str]:
+    """The registered names of `stage`, sorted: the package's own files and installed entry points."""
+    own = [m.name for m in pkgutil.iter_modules([str(_folder(stage))]) if not m.name.startswith("_")]
+    return sorted({*own, *(point.name for point in entry_points(group=f"mrac.{stage}"))})
+
+
+def summary(stage: str, name: str) -> str:
+    """The first line of the implementation's docstring, read without importing it."""
+    path = _folder(stage) / f"{name}.py"
+    if not path.is_file():
+        return "from an installed plug-in"
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+
+
+def load(stage: str, name: str) -> Any:
+    """The implementation called `name`: a class for most stages, a `Method` for methods.
+
+    Raises:
+        ContractError: there is none of that name.
+    """
+    known = names(stage)
+    if name not in known:
+        raise ContractError(f"{stage}: there is no {name!r}; known: {', '.join(known)}")
+    if (_folder(stage) / f"{name}.py").is_file():
+        return importlib.import_module(f"mrac.{stage}.{name}").IMPLEMENTATION
+    (point,) = entry_points(group=f"mrac.{stage}", name=name)
+    return point.load()
+
+
+def create(stage: str, spec: str) -> Any:
+    """An instance from a spec: `ransac`, `theil_sen_mad:kappa=3`, `onnx:model.onnx`.
+
+    After the colon stand either `field=value` pairs, separated by commas, or one bare value for the first field.
+
+    Raises:
+        ContractError: unknown name or field, or a value that does not fit the field.
+    """
+    name, _, argument = spec.partition(":")
+    implementation = load(stage, name)
+    try:
+        return implementation(**_options(implementation, stage, name, argument))
+    except TypeError as error:
+        raise ContractError(f"{stage} {name}: {error}") from None
+
+
+def _options(implementation: Any, stage: str, name: str, argument: str) -> dict[str, Any]:
+    if not argument:
+        return {}
+    fields = {f.name: f.type for f in dataclasses.fields(implementation) if f.init}
+    known = f"known: {', '.join(fields)}" if fields else "it takes none"
+    key, equals, _ = argument.partition("=")
+    if not (equals and key in fields):
+        first = next(iter(fields), None)
+        if first is None or fields[first] not in (str, Path):
+            raise ContractError(f"{stage} {name}: no option {key!r}; {known}")
+        return {first: argument}
+    options: dict[str, Any] = {}
+    for pair in argument.split(","):
+        key, equals, text = pair.partition("=")
+        if not equals or key not in fields:
+            raise ContractError(f"{stage} {name}: no option {key!r}; {known}")
+        options[key] = text if fields[key] in (str, Path) else _number(text, f"{stage} {name}: option {key}")
+    return options
+
+
+def _number(text: str, where: str) -> int | float:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise ContractError(f"{where}: {text!r} is not a number")

@@ -1,0 +1,53 @@
+"""Makes a relative depth field safe to use: fills what is not a number, and reads it between pixels."""
+
+import numpy as np
+from scipy import ndimage
+
+from mrac.conventions import BoolArray, FloatArray
+from mrac.errors import ContractError
+from mrac.types import RelativeDepth
+
+
+def fill_invalid(relative: RelativeDepth) -> tuple[FloatArray, BoolArray]:
+    """The field with every pixel finite, and which pixels had a prediction of their own.
+
+    Infinitely far (+inf in depth or log depth) becomes the farthest finite value; NaN and every other infinity takes
+    the value of the nearest pixel that has one.
+
+    Returns:
+        (H, W) float32 finite values and (H, W) bool.
+
+    Raises:
+        ContractError: no pixel is finite.
+    """
+    values = relative.values
+    finite = np.isfinite(values)
+    if finite.all():
+        return values, finite
+    if not finite.any():
+        raise ContractError(f"RelativeDepth.values: none of the {values.size} values is finite; at least one is needed")
+    far = (values == np.inf) & (relative.space != "inverse_depth")
+    filled = np.where(far, values[finite].max(), values)
+    holes = ~(finite | far)
+    if holes.any():
+        nearest = ndimage.distance_transform_edt(holes, return_distances=False, return_indices=True)
+        filled = filled[tuple(nearest)]
+    return filled, finite
+
+
+def sample_bilinear(field: FloatArray, uv_px: FloatArray) -> FloatArray:
+    """Values of an (H, W) field at (K, 2) sub-pixel positions; the half pixel around the border takes the edge value.
+
+    Returns:
+        (K,) float64.
+    """
+    H, W = field.shape
+    u = np.clip(uv_px[:, 0], 0.0, W - 1.0)
+    v = np.clip(uv_px[:, 1], 0.0, H - 1.0)
+    u0 = np.minimum(u.astype(np.intp), max(W - 2, 0))
+    v0 = np.minimum(v.astype(np.intp), max(H - 2, 0))
+    u1, v1 = np.minimum(u0 + 1, W - 1), np.minimum(v0 + 1, H - 1)
+    fu, fv = u - u0, v - v0
+    top = field[v0, u0] * (1.0 - fu) + field[v0, u1] * fu
+    bottom = field[v1, u0] * (1.0 - fu) + field[v1, u1] * fu
+    return np.asarray(top * (1.0 - fv) + bottom * fv)

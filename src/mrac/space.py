@@ -1,0 +1,61 @@
+"""Depth, inverse depth and log depth: to a space, back from it, and the clipping that keeps the way back safe."""
+
+from typing import Final, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mrac.conventions import FloatArray
+from mrac.errors import ContractError
+
+Space = Literal["depth", "inverse_depth", "log_depth"]
+SPACES: Final[tuple[Space, ...]] = get_args(Space)
+
+# Depth is kept inside this range on the way back from any space: an affine fit in inverse depth reaches zero, one in
+# depth goes below it, and both must end as a finite positive depth. A millimetre to ten kilometres excludes no sensor.
+MIN_DEPTH_M: Final = 1e-3
+MAX_DEPTH_M: Final = 1e4
+
+
+def as_space(name: str) -> Space:
+    """Returns `name` as a space.
+
+    Raises:
+        ContractError: it is not one of `SPACES`.
+    """
+    for space in SPACES:
+        if name == space:
+            return space
+    raise ContractError(f"space: {name!r} is not a space; one of {', '.join(SPACES)} is needed")
+
+
+def to_space(z_m: ArrayLike, space: Space) -> FloatArray:
+    """Depth in metres, any shape, > 0, to `space`."""
+    z = np.asarray(z_m, dtype=np.float64)
+    if space == "inverse_depth":
+        return np.asarray(1.0 / z)
+    if space == "log_depth":
+        return np.asarray(np.log(z))
+    return z
+
+
+def from_space(y: FloatArray, space: Space, min_m: float = MIN_DEPTH_M, max_m: float = MAX_DEPTH_M) -> FloatArray:
+    """Values in `space`, any shape, to depth in metres clipped to [min_m, max_m].
+
+    Clipping happens in `space`, before the reciprocal or the exponential, so no value overflows; inverse depth at or
+    below zero is "beyond the far end" and becomes `max_m`. The dtype of `y` is kept.
+    """
+    low, high = np.asarray(to_space([min_m, max_m], space), dtype=y.dtype)
+    if space == "inverse_depth":
+        return np.asarray(1.0 / np.clip(y, high, low))
+    clipped = np.clip(y, low, high)
+    return np.asarray(np.exp(clipped) if space == "log_depth" else clipped)
+
+
+def depth_std(depth_m: FloatArray, y_std: FloatArray, space: Space) -> FloatArray:
+    """Standard deviation in metres of a depth whose value in `space` has standard deviation `y_std` (first order)."""
+    if space == "inverse_depth":
+        return np.asarray(y_std * depth_m**2)
+    if space == "log_depth":
+        return np.asarray(y_std * depth_m)
+    return y_std

@@ -1,0 +1,228 @@
+"""What flows between the stages: frozen, checked once when made, shapes and units in every docstring."""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mrac.conventions import BoolArray, FloatArray, TextArray
+from mrac.errors import ContractError
+from mrac.space import Space, as_space, to_space
+
+# Scores are robust standard deviations; anything that cannot be judged at all (a NaN, a point outside the image)
+# gets this one, so that scores stay finite and sort as "worst".
+WORST_SCORE = 1e6
+
+
+def _frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> FloatArray:
+    """A read-only float64 copy of `values`, checked against `shape` (None: any length)."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ContractError(f"{name}: numbers are needed, but {error}") from None
+    if array.size == 0 and len(shape) > 1:
+        array = array.reshape([0 if n is None else n for n in shape])
+    if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+        wanted = ", ".join("K" if n is None else str(n) for n in shape)
+        raise ContractError(f"{name}: an array of shape ({wanted}) is needed, shape {array.shape} arrived")
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Anchors:
+    """K sparse range readings. Wrong, missing and impossible values are welcome: they are judged, not refused.
+
+    Attributes:
+        uv_px: (K, 2), u right and v down, pixel centres at integers; sub-pixel positions are used as they are.
+        z_m: (K,) metres along the optical axis.
+        sigma_m: (K,) standard deviation of each reading in metres, or None when the sensor does not say.
+    """
+
+    uv_px: FloatArray
+    z_m: FloatArray
+    sigma_m: FloatArray | None
+
+    def __init__(self, uv_px: ArrayLike, z_m: ArrayLike, sigma_m: ArrayLike | None = None) -> None:
+        z = _frozen(z_m, "Anchors.z_m", (None,))
+        sigma = None if sigma_m is None else _frozen(sigma_m, "Anchors.sigma_m", (z.size,))
+        object.__setattr__(self, "z_m", z)
+        object.__setattr__(self, "uv_px", _frozen(uv_px, "Anchors.uv_px", (z.size, 2)))
+        object.__setattr__(self, "sigma_m", sigma)
+
+    def __len__(self) -> int:
+        return self.z_m.size
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class RelativeDepth:
+    """A dense depth field without scale: in its `space`, metric depth is about scale · values + shift.
+
+    Attributes:
+        values: (H, W) float32; NaN where there is no prediction, +inf where "infinitely far" (sky).
+        space: which quantity is affine in `values`.
+    """
+
+    values: FloatArray
+    space: Space
+
+    def __init__(self, values: ArrayLike, space: str) -> None:
+        field = np.asarray(values)
+        if field.ndim != 2 or field.size == 0 or field.dtype.kind not in "fiu":
+            raise ContractError(
+                f"RelativeDepth.values: (H, W) numbers are needed, {field.dtype} of shape {field.shape} arrived"
+            )
+        object.__setattr__(self, "values", field.astype(np.float32))
+        object.__setattr__(self, "space", as_space(space))
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The usable anchors as the gate and the fit see them: points (x, y) of the relation y = scale · x + shift.
+
+    Attributes:
+        uv_px: (K, 2) pixel positions inside the image.
+        z_m: (K,) metres, finite and > 0.
+        x: (K,) the relative field at the anchors, or None when there is no relative field.
+        space: the space of `y`.
+        native: whether `x` itself is of that space, so that a positive slope (and, in log depth, slope 1) is expected.
+        weight: (K,) trust in each anchor, in [0, 1].
+        noise_m: (K,) standard deviation of each reading, or None.
+    """
+
+    uv_px: FloatArray
+    z_m: FloatArray
+    x: FloatArray | None
+    space: Space
+    native: bool
+    weight: FloatArray
+    noise_m: FloatArray | None = None
+
+    @property
+    def y(self) -> FloatArray:
+        """(K,) the readings in `space`."""
+        return to_space(self.z_m, self.space)
+
+    def __len__(self) -> int:
+        return self.z_m.size
+
+    def keep(self, keep: BoolArray, weight: FloatArray) -> Self:
+        """The samples a gate lets through, with its weights; `keep` and `weight` are (K,)."""
+        return type(self)(
+            uv_px=self.uv_px[keep],
+            z_m=self.z_m[keep],
+            x=None if self.x is None else self.x[keep],
+            space=self.space,
+            native=self.native,
+            weight=weight[keep],
+            noise_m=None if self.noise_m is None else self.noise_m[keep],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GateResult:
+    """A verdict on each of K anchors.
+
+    Attributes:
+        keep: (K,) whether the anchor may be used.
+        score: (K,) how suspicious it is, in robust standard deviations, finite, >= 0.
+        reason: (K,) one word for a person: `consistent`, `unjudged`, `nearer_than_fit`, `farther_than_fit`, ...
+        weight: (K,) trust in [0, 1]; 0 where not kept.
+        status: `ok` or a named degradation.
+    """
+
+    keep: BoolArray
+    score: FloatArray
+    reason: TextArray
+    weight: FloatArray
+    status: str = "ok"
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """The relation y = scale · x + shift between relative values and depth in the fit's space.
+
+    Attributes:
+        scale: slope; 0 when only a constant could be determined.
+        shift: intercept, in units of y.
+        covariance: (2, 2) of (scale, shift), finite, positive semi-definite.
+        sigma: standard deviation of y around the line, >= 0.
+        used: (K,) which of the given anchors support the line (all, except for consensus fits).
+        status: `ok` or a named degradation.
+    """
+
+    scale: float
+    shift: float
+    covariance: FloatArray
+    sigma: float
+    used: BoolArray
+    status: str = "ok"
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        """The line at `x`, any shape, in the dtype of `x`."""
+        return np.asarray(x * x.dtype.type(self.scale) + x.dtype.type(self.shift))
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """What became of every anchor that came in, in the order in which it came.
+
+    Attributes:
+        keep: (K,) whether it was used.
+        score: (K,) suspicion in robust standard deviations; `WORST_SCORE` for a reading that could not be used at all.
+        reason: (K,) one word: the gate's, or `not_finite`, `not_positive`, `out_of_image`, `duplicate`,
+            `no_relative_value`.
+    """
+
+    keep: BoolArray
+    score: FloatArray
+    reason: TextArray
+
+    def __len__(self) -> int:
+        return self.keep.size
+
+
+@dataclass(frozen=True, eq=False)
+class MetricDepth:
+    """The answer.
+
+    Attributes:
+        depth_m: (H, W) float32 metres, finite and > 0 everywhere.
+        sigma_m: (H, W) float32 standard deviation in metres, finite and > 0 everywhere.
+        anchors: the verdict on every anchor.
+        status: `ok`, or the name of the first degradation that any stage reported.
+        fit: the closed-form fit on the kept anchors.
+        space: the space of that fit.
+        stages: the name of what ran at each stage.
+        timings_ms: wall time of each stage.
+    """
+
+    depth_m: FloatArray
+    sigma_m: FloatArray
+    anchors: Verdicts
+    status: str
+    fit: FitResult
+    space: Space
+    stages: dict[str, str] = field(default_factory=dict)
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the maps, as plain values for `report.json`."""
+        return {
+            "status": self.status,
+            "stages": self.stages,
+            "space": self.space,
+            "fit": {
+                "scale": self.fit.scale,
+                "shift": self.fit.shift,
+                "covariance": self.fit.covariance.tolist(),
+                "sigma": self.fit.sigma,
+                "status": self.fit.status,
+            },
+            "anchors": [
+                {"keep": bool(k), "score": round(float(s), 4), "reason": str(r)}
+                for k, s, r in zip(self.anchors.keep, self.anchors.score, self.anchors.reason, strict=True)
+            ],
+            "timings_ms": {name: round(ms, 3) for name, ms in self.timings_ms.items()},
+        }

@@ -1,0 +1,59 @@
+"""Scenes that the tests share: made here, known exactly."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mrac import Anchors, RelativeDepth
+from mrac.space import Space, to_space
+from mrac.types import Samples
+
+
+@dataclass(frozen=True)
+class MadeScene:
+    """A tilted floor and a box in front of it, photographed in colours that follow the depth."""
+
+    image: NDArray[np.uint8]
+    depth_m: NDArray[np.float64]
+    relative: RelativeDepth
+    anchors: Anchors
+
+
+@pytest.fixture
+def make_scene() -> Callable[..., MadeScene]:
+    def make(
+        num_anchors: int = 50, shape: tuple[int, int] = (60, 80), space: Space = "inverse_depth", seed: int = 0
+    ) -> MadeScene:
+        rng = np.random.default_rng(seed)
+        H, W = shape
+        v, u = np.mgrid[0:H, 0:W]
+        depth_m = 1.0 / (0.15 + 0.5 * v / max(H - 1, 1))
+        depth_m[H // 4 : H // 2, W // 4 : W // 2] = 1.2
+        image = np.clip(np.stack([depth_m * 30, u * 255 / W, v * 255 / H], axis=2), 0, 255).astype(np.uint8)
+        relative = RelativeDepth((to_space(depth_m, space) - 0.1) / 2.5, space)
+        uv_px = np.stack([rng.integers(0, W, num_anchors), rng.integers(0, H, num_anchors)], axis=1)
+        uv_px = np.unique(uv_px, axis=0)
+        return MadeScene(image, depth_m, relative, Anchors(uv_px, depth_m[uv_px[:, 1], uv_px[:, 0]]))
+
+    return make
+
+
+@pytest.fixture
+def make_samples() -> Callable[..., Samples]:
+    def make(
+        x: NDArray[np.float64] | list[float] | None, z_m: NDArray[np.float64] | list[float], space: Space = "depth"
+    ) -> Samples:
+        z = np.asarray(z_m, dtype=np.float64)
+        return Samples(
+            uv_px=np.stack([np.arange(z.size), np.arange(z.size)], axis=1).astype(np.float64),
+            z_m=z,
+            x=None if x is None else np.asarray(x, dtype=np.float64),
+            space=space,
+            native=True,
+            weight=np.ones(z.size),
+        )
+
+    return make

@@ -1,0 +1,121 @@
+"""What every registered fit must do."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrac import registry
+from mrac.fit._base import PRIOR_DEPTH_M, Fit
+from mrac.types import FitResult, Samples
+
+FITS = registry.names("fit")
+SPACES = ["depth", "inverse_depth", "log_depth"]
+
+
+def check(result: FitResult, K: int) -> None:
+    assert np.isfinite([result.scale, result.shift, result.sigma]).all()
+    assert result.sigma >= 0
+    assert result.covariance.shape == (2, 2)
+    assert np.isfinite(result.covariance).all()
+    np.testing.assert_allclose(result.covariance, result.covariance.T)
+    assert (np.diag(result.covariance) >= 0).all()
+    assert result.used.shape == (K,)
+
+
+@pytest.mark.parametrize("name", FITS)
+class TestEveryFit:
+    def fit(self, name: str) -> Fit:
+        made = registry.create("fit", name)
+        assert isinstance(made, Fit)
+        return made
+
+    @settings(max_examples=60, deadline=None)
+    @given(
+        points=st.lists(st.tuples(st.floats(-1e6, 1e6, width=32), st.floats(1e-3, 1e4)), max_size=25),
+        space=st.sampled_from(SPACES),
+        native=st.booleans(),
+    )
+    def test_any_scene_is_finite(self, name: str, points: list[tuple[float, float]], space: str, native: bool) -> None:
+        x, z = (np.array(values, dtype=np.float64) for values in (zip(*points, strict=True) if points else ([], [])))
+        samples = Samples(np.zeros((x.size, 2)), z, x, space, native, np.ones(x.size))  # type: ignore[arg-type]
+        check(self.fit(name)(samples), x.size)
+
+    @pytest.mark.parametrize("space", SPACES)
+    def test_recovers_an_exact_line(self, name: str, space: str, make_samples: Callable[..., Samples]) -> None:
+        rng = np.random.default_rng(0)
+        samples = make_samples(None, rng.uniform(1, 5, 40), space)
+        x = (samples.y - 0.25) / 1.5
+        result = self.fit(name)(make_samples(x, samples.z_m, space))
+        check(result, 40)
+        assert result.status == "ok"
+        assert result.scale == pytest.approx(1.5, abs=1e-9)
+        assert result.shift == pytest.approx(0.25, abs=1e-9)
+
+    def test_covariance_covers_the_truth(self, name: str, make_samples: Callable[..., Samples]) -> None:
+        rng = np.random.default_rng(5)
+        deviations = []
+        for _ in range(200):
+            x = rng.random(60)
+            result = self.fit(name)(make_samples(x, 2 * x + 3 + 0.1 * rng.normal(size=60)))
+            deviations.append((result.scale - 2) / np.sqrt(result.covariance[0, 0]))
+        assert 0.8 < np.std(deviations) < 1.45, "slope errors in units of the reported deviation"
+
+    def test_no_anchor(self, name: str, make_samples: Callable[..., Samples]) -> None:
+        result = self.fit(name)(make_samples([], []))
+        assert (result.scale, result.shift, result.status) == (0.0, PRIOR_DEPTH_M, "no_anchors")
+
+    def test_no_relative_field(self, name: str, make_samples: Callable[..., Samples]) -> None:
+        result = self.fit(name)(make_samples(None, [1.0, 2.0, 30.0]))
+        assert (result.scale, result.shift, result.status) == (0.0, 2.0, "ok")
+
+    @pytest.mark.parametrize(
+        ("space", "expected"),
+        [("depth", (2.0, 0.0)), ("inverse_depth", (0.125, 0.0)), ("log_depth", (1.0, np.log(4) - 2))],
+    )
+    def test_one_anchor_sets_the_scale(
+        self, name: str, space: str, expected: tuple[float, float], make_samples: Callable[..., Samples]
+    ) -> None:
+        result = self.fit(name)(make_samples([2.0], [4.0], space))
+        assert (result.scale, result.shift) == pytest.approx(expected)
+        assert result.status == "one_anchor"
+
+    def test_one_anchor_where_x_is_not_positive_gives_a_constant(
+        self, name: str, make_samples: Callable[..., Samples]
+    ) -> None:
+        result = self.fit(name)(make_samples([-1.0], [4.0]))
+        assert (result.scale, result.shift, result.status) == (0.0, 4.0, "one_anchor")
+
+    def test_two_anchors_give_the_line_through_both(self, name: str, make_samples: Callable[..., Samples]) -> None:
+        result = self.fit(name)(make_samples([1.0, 3.0], [2.0, 8.0]))
+        assert (result.scale, result.shift, result.status) == (3.0, -1.0, "two_anchors")
+
+    def test_two_anchors_that_slope_the_impossible_way(self, name: str, make_samples: Callable[..., Samples]) -> None:
+        result = self.fit(name)(make_samples([1.0, 3.0], [8.0, 2.0]))
+        assert (result.scale, result.shift, result.status) == (2.5, 0.0, "two_anchors")
+
+    def test_equal_x(self, name: str, make_samples: Callable[..., Samples]) -> None:
+        result = self.fit(name)(make_samples([2.0] * 5, [3.0, 4.0, 4.0, 4.0, 9.0]))
+        assert (result.scale, result.shift, result.status) == (2.0, 0.0, "degenerate_x")
+
+    def test_a_falling_line_is_named(self, name: str, make_samples: Callable[..., Samples]) -> None:
+        x = np.linspace(0, 1, 20)
+        result = self.fit(name)(make_samples(x, 5 - 2 * x))
+        assert result.scale == pytest.approx(-2)
+        assert result.status == "negative_slope"
+
+
+@pytest.mark.parametrize("name", [n for n in FITS if n != "ols"])
+def test_least_squares_fails_where_the_robust_fit_holds(name: str, make_samples: Callable[..., Samples]) -> None:
+    rng = np.random.default_rng(2)
+    x = rng.random(60)
+    z = 2 * x + 3 + 0.01 * rng.normal(size=60)
+    z[:9] = 0.5
+    samples = make_samples(x, z)
+    truth = 2 * x + 3
+    plain = np.abs(registry.create("fit", "ols")(samples)(x) - truth).max()
+    robust = np.abs(registry.create("fit", name)(samples)(x) - truth).max()
+    assert plain > 0.3
+    assert robust < plain / 2

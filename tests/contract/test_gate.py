@@ -1,0 +1,87 @@
+"""What every registered gate must do."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrac import registry
+from mrac.gate._base import Gate
+from mrac.types import WORST_SCORE, GateResult, Samples
+
+GATES = registry.names("gate")
+DEPTHS = st.floats(1e-3, 1e4)
+RELATIVE = st.floats(-1e6, 1e6, width=32)
+
+
+def check(result: GateResult, K: int) -> None:
+    assert result.keep.shape == result.score.shape == result.reason.shape == result.weight.shape == (K,)
+    assert result.keep.dtype == np.bool_
+    assert np.isfinite(result.score).all()
+    assert (result.score >= 0).all()
+    assert (result.score <= WORST_SCORE).all()
+    assert (result.weight >= 0).all()
+    assert (result.weight <= 1).all()
+    assert (result.weight[~result.keep] == 0).all()
+    assert (result.weight[result.keep] > 0).all()
+    assert all(result.reason)
+    assert result.status
+
+
+@pytest.mark.parametrize("name", GATES)
+class TestEveryGate:
+    def gate(self, name: str) -> Gate:
+        made = registry.create("gate", name)
+        assert isinstance(made, Gate)
+        return made
+
+    @settings(max_examples=60, deadline=None)
+    @given(points=st.lists(st.tuples(RELATIVE, DEPTHS), max_size=30), space=st.sampled_from(["depth", "log_depth"]))
+    def test_any_scene_gets_a_verdict(self, name: str, points: list[tuple[float, float]], space: str) -> None:
+        x, z = (np.array(values, dtype=np.float64) for values in (zip(*points, strict=True) if points else ([], [])))
+        samples = Samples(np.zeros((x.size, 2)), z, x, space, True, np.ones(x.size))  # type: ignore[arg-type]
+        check(self.gate(name)(samples), x.size)
+
+    def test_keeps_clean_affine_anchors(self, name: str, make_samples: Callable[..., Samples]) -> None:
+        x = np.random.default_rng(0).random(50)
+        result = self.gate(name)(make_samples(x, 3 * x + 1))
+        assert result.keep.all()
+        assert result.status == "ok"
+
+    def test_without_relative_depth_keeps_all_and_says_so(
+        self, name: str, make_samples: Callable[..., Samples]
+    ) -> None:
+        result = self.gate(name)(make_samples(None, [1.0, 2.0, 3.0, 40.0]))
+        assert result.keep.all()
+        assert (result.reason == "unjudged").all()
+        assert result.status == ("ok" if name == "none" else "no_witness")
+
+    def test_is_deterministic_and_leaves_its_input_alone(self, name: str, make_samples: Callable[..., Samples]) -> None:
+        rng = np.random.default_rng(3)
+        samples = make_samples(rng.random(40), rng.random(40) + 1)
+        before = samples.z_m.copy()
+        first, second = self.gate(name)(samples), self.gate(name)(samples)
+        np.testing.assert_array_equal(first.keep, second.keep)
+        np.testing.assert_array_equal(first.score, second.score)
+        np.testing.assert_array_equal(samples.z_m, before)
+
+
+@pytest.mark.parametrize("name", [n for n in GATES if n != "none"])
+@pytest.mark.parametrize("space", ["depth", "inverse_depth", "log_depth"])
+def test_rejects_gross_outliers_and_names_their_side(
+    name: str, space: str, make_samples: Callable[..., Samples]
+) -> None:
+    rng = np.random.default_rng(1)
+    depth_m = rng.uniform(2.0, 4.0, 60)
+    y = {"depth": depth_m, "inverse_depth": 1 / depth_m, "log_depth": np.log(depth_m)}[space]
+    read = depth_m * (1 + 0.003 * rng.normal(size=60))
+    read[:5] *= 0.3
+    read[5:10] *= 3.0
+    result = registry.create("gate", name)(make_samples(2 * y - 1, read, space))
+    assert not result.keep[:10].any()
+    assert result.keep[10:].mean() > 0.8
+    assert set(result.reason[:5]) == {"nearer_than_fit"}
+    assert set(result.reason[5:10]) == {"farther_than_fit"}
+    assert result.score[:10].min() > result.score[10:][result.keep[10:]].max()

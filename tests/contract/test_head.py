@@ -1,0 +1,78 @@
+"""What every registered head must do."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrac import registry
+from mrac.fit.ols import Ols
+from mrac.head._base import Head, HeadResult, Scene
+from mrac.space import SPACES
+from mrac.types import Samples
+from tests.conftest import MadeScene
+
+HEADS = registry.names("head")
+
+
+def check(result: HeadResult, shape: tuple[int, int]) -> None:
+    for field in (result.depth_m, result.sigma_m):
+        assert field.shape == shape
+        assert field.dtype == np.float32
+        assert np.isfinite(field).all()
+        assert (field > 0).all()
+
+
+def scene_of(made: MadeScene, with_relative: bool = True, keep: int | None = None) -> Scene:
+    uv, z = made.anchors.uv_px[:keep], made.anchors.z_m[:keep]
+    rows, columns = uv[:, 1].astype(int), uv[:, 0].astype(int)
+    x = made.relative.values[rows, columns].astype(np.float64) if with_relative else None
+    space = made.relative.space if with_relative else "log_depth"
+    samples = Samples(uv, z, x, space, True, np.ones(z.size))
+    return Scene(made.image, made.relative.values if with_relative else None, samples, Ols()(samples))
+
+
+@pytest.mark.parametrize("name", HEADS)
+class TestEveryHead:
+    def head(self, name: str) -> Head:
+        made = registry.create("head", name)
+        assert isinstance(made, Head)
+        return made
+
+    @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (7, 1), (33, 47), (60, 80)])
+    @pytest.mark.parametrize("with_relative", [True, False])
+    def test_any_size_and_number(
+        self, name: str, shape: tuple[int, int], with_relative: bool, make_scene: Callable[..., MadeScene]
+    ) -> None:
+        made = make_scene(num_anchors=60, shape=shape)
+        for keep in (0, 1, 2, 3, None):
+            check(self.head(name)(scene_of(made, with_relative, keep)), shape)
+
+    @settings(max_examples=25, deadline=None)
+    @given(data=st.data())
+    def test_any_readings(self, name: str, data: st.DataObject) -> None:
+        K = data.draw(st.integers(0, 12))
+        z = np.array(data.draw(st.lists(st.floats(1e-3, 1e4), min_size=K, max_size=K)))
+        x = np.array(data.draw(st.lists(st.floats(-1e6, 1e6, width=32), min_size=K, max_size=K)))
+        space = data.draw(st.sampled_from(SPACES))
+        rng = np.random.default_rng(0)
+        field = rng.normal(size=(9, 11)).astype(np.float32) * np.float32(
+            data.draw(st.sampled_from([0, 1, 1e-20, 1e20]))
+        )
+        samples = Samples(rng.uniform(0, 9, (K, 2)), z, x, space, True, np.ones(K))
+        image = rng.integers(0, 256, (9, 11, 3), dtype=np.uint8)
+        check(self.head(name)(Scene(image, field, samples, Ols()(samples))), (9, 11))
+
+    def test_exact_where_the_relation_is_exact(self, name: str, make_scene: Callable[..., MadeScene]) -> None:
+        made = make_scene()
+        result = self.head(name)(scene_of(made))
+        np.testing.assert_allclose(result.depth_m, made.depth_m, rtol=0.02)
+
+    def test_many_anchors(self, name: str, make_scene: Callable[..., MadeScene]) -> None:
+        made = make_scene(num_anchors=2500)
+        assert len(made.anchors) > 1500
+        result = self.head(name)(scene_of(made))
+        check(result, (60, 80))
+        assert np.abs(result.depth_m / made.depth_m - 1).mean() < 0.01

@@ -1,0 +1,128 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from mrac import Anchors, ContractError
+from mrac.anchors import read_anchors
+from mrac.io.files import write_depth_png
+
+
+def same(anchors: Anchors, uv: object, z: object) -> None:
+    np.testing.assert_allclose(anchors.uv_px, uv)
+    np.testing.assert_allclose(anchors.z_m, z)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "u,v,z\n1,2,3.5\n4.25,5,6\n",
+        "z_m,row,col\n3.5,2,1\n6,5,4.25\n",
+        "x;y;depth\n1;2;3.5\n4.25;5;6\n",
+        "U\tV\tZ\n1\t2\t3.5\n4.25\t5\t6\n",
+        "# a sensor\nu v z\n1 2 3.5\n\n4.25 5 6\n",
+        "\ufeffu,v,z,reflectance\r\n1,2,3.5,9\r\n4.25,5,6,8\r\n",
+    ],
+)
+def test_csv_dialects(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    same(read_anchors(tmp_path / "a.csv"), [[1, 2], [4.25, 5]], [3.5, 6])
+
+
+def test_csv_empty_cells_are_readings_that_never_came(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("u,v,z,sigma\n1,2,,0.1\n4,5,nan,0.1\n6,7,1,0.1\n")
+    anchors = read_anchors(tmp_path / "a.txt")
+    assert np.isnan(anchors.z_m).tolist() == [True, True, False]
+    assert anchors.sigma_m is not None
+    assert anchors.sigma_m.tolist() == [0.1] * 3
+
+
+def test_csv_in_millimetres(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("u,v,z,std\n1,2,1500,30\n")
+    anchors = read_anchors(tmp_path / "a.csv", scale=1000)
+    assert anchors.sigma_m is not None
+    assert (anchors.z_m[0], anchors.sigma_m[0]) == pytest.approx((1.5, 0.03))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        ("1,2,3\n4,5,6\n", "no column 'u'"),
+        ("u,v\n1,2\n", "no column 'z' in its first line.*depth_m"),
+        ("u,x,v,z\n1,1,2,3\n", "two columns for u"),
+        ("u,v,z\n1,2,far\n", "line 2 has z = 'far'"),
+        ("u,v,z\n1,2,3\n1,2\n", r"line 3 has 2 cells; column 3 \(z\)"),
+    ],
+)
+def test_csv_mistakes_name_the_place(text: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(ContractError, match=says):
+        read_anchors(tmp_path / "a.csv")
+
+
+@settings(max_examples=100, deadline=None)
+@given(content=st.binary(max_size=200), suffix=st.sampled_from(["csv", "npz", "png", "txt", "tsv", "xyz", ""]))
+def test_no_file_content_breaks_the_reader(
+    content: bytes, suffix: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("f") / f"a.{suffix}"
+    path.write_bytes(content)
+    try:
+        assert isinstance(read_anchors(path), Anchors)
+    except ContractError as error:
+        assert str(path) in str(error)  # noqa: PT017  (either outcome is right; the message must name the file)
+
+
+def test_npz(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", uv_px=[[1, 2], [3, 4]], z_m=[1.0, 2.0], sigma_m=[0.1, 0.2])
+    anchors = read_anchors(tmp_path / "a.npz")
+    same(anchors, [[1, 2], [3, 4]], [1, 2])
+    np.testing.assert_allclose(anchors.sigma_m, [0.1, 0.2])  # type: ignore[arg-type]
+
+
+def test_npz_without_depth(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", uv_px=[[1, 2]])
+    with pytest.raises(ContractError, match="no array 'z_m'"):
+        read_anchors(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("scale", [256.0, 1000.0])
+def test_sparse_png(scale: float, tmp_path: Path) -> None:
+    stored = np.zeros((5, 7), np.uint16)
+    stored[3, 1], stored[4, 6] = 512, 65535
+    Image.fromarray(stored).save(tmp_path / "a.png")
+    same(read_anchors(tmp_path / "a.png", scale), [[1, 3], [6, 4]], [512 / scale, 65535 / scale])
+
+
+def test_sparse_png_must_state_its_scale(tmp_path: Path) -> None:
+    Image.fromarray(np.ones((2, 2), np.uint16)).save(tmp_path / "a.png")
+    with pytest.raises(ContractError, match="--anchors-scale 256"):
+        read_anchors(tmp_path / "a.png")
+
+
+def test_our_own_depth_png_states_it(tmp_path: Path) -> None:
+    depth_m = np.array([[0.5, 2.25], [1.0, 60.0]])
+    assert write_depth_png(tmp_path / "a.png", depth_m) == 1000
+    same(read_anchors(tmp_path / "a.png"), [[0, 0], [1, 0], [0, 1], [1, 1]], depth_m.ravel())
+
+
+def test_8_bit_png_is_refused(tmp_path: Path) -> None:
+    Image.fromarray(np.ones((2, 2), np.uint8)).save(tmp_path / "a.png")
+    with pytest.raises(ContractError, match="16-bit"):
+        read_anchors(tmp_path / "a.png", 256)
+
+
+@pytest.mark.parametrize("name", ["missing.csv", "missing.png", "cloud.las"])
+def test_missing_or_unknown(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match=name):
+        read_anchors(tmp_path / name)
+
+
+def test_scale_must_be_positive(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("u,v,z\n1,2,3\n")
+    with pytest.raises(ContractError, match="scale -1"):
+        read_anchors(tmp_path / "a.csv", scale=-1.0)

@@ -1,0 +1,112 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern
+from tests.conftest import MadeScene
+
+from mrac import Anchors, Calibrator
+from mrac.conventions import FloatArray
+from mrac.fit.ols import Ols
+from mrac.head._base import Scene
+from mrac.head._matern import BIAS_VAR, PRIOR_VAR, SHORT_COLOUR, SHORT_POSITION, SHORT_VAR, Readings, posterior
+from mrac.head.kriging import Kriging, opponent_colour
+from mrac.relative import sample_bilinear
+from mrac.types import Samples
+
+
+def as_scene(made: MadeScene, relative: bool = True) -> Scene:
+    x = sample_bilinear(made.relative.values, made.anchors.uv_px) if relative else None
+    space = made.relative.space if relative else "log_depth"
+    samples = Samples(made.anchors.uv_px, made.anchors.z_m, x, space, True, np.ones(len(made.anchors)))
+    return Scene(made.image, made.relative.values if relative else None, samples, Ols()(samples))
+
+
+def reference(head: Kriging, scene: Scene, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The same process by scikit-learn, in double precision."""
+    points, anchors = (f.astype(np.float64) for f in head._features(scene))
+    long, short = np.ones(6), 1 / np.array([SHORT_POSITION, SHORT_POSITION, *[SHORT_COLOUR] * 3, 1.0])
+    kernel = Matern(long, nu=1.5) + ConstantKernel(SHORT_VAR) * Matern(short, nu=1.5) + ConstantKernel(BIAS_VAR)
+    process = GaussianProcessRegressor(kernel, alpha=head.noise**2, optimizer=None).fit(anchors, residuals)
+    mean, std = process.predict(points.T, return_std=True)
+    return mean, std
+
+
+@pytest.mark.parametrize("relative", [True, False])
+@pytest.mark.parametrize("num_anchors", [1, 2, 7, 50, 200])
+def test_equals_scikit_learn(num_anchors: int, relative: bool, make_scene: Callable[..., MadeScene]) -> None:
+    scene = as_scene(make_scene(num_anchors), relative)
+    K = len(scene.samples)
+    residuals = 0.1 * np.random.default_rng(1).normal(size=K)
+    head = Kriging()
+    field = head.residual_field(scene, residuals)
+    mean, std = reference(head, scene, residuals)
+    prior = head.amplitude if relative else head.amplitude_alone
+    *_, length2 = posterior(Readings(head._features(scene)[1], np.full(K, head.noise**2), residuals))
+    amplitude = np.sqrt((head.prior_anchors * prior**2 + length2) / (head.prior_anchors + K))
+    np.testing.assert_allclose(np.exp(field.mean), np.exp(mean), rtol=1e-3)
+    np.testing.assert_allclose(field.std, amplitude * std, rtol=1e-3)
+
+
+def test_honours_its_anchors_and_doubts_the_rest(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene(20)
+    out = Calibrator(foundation="none", gate="none")(made.image, made.anchors)
+    rows, columns = made.anchors.uv_px.astype(int).T[::-1]
+    np.testing.assert_allclose(out.depth_m[rows, columns], made.anchors.z_m, rtol=0.05)
+    share = out.sigma_m / out.depth_m
+    assert share[rows, columns].max() < np.median(share)
+
+
+def test_more_anchors_less_error(make_scene: Callable[..., MadeScene]) -> None:
+    errors = []
+    for num_anchors in (5, 20, 100, 1000):
+        made = make_scene(num_anchors)
+        out = Calibrator(foundation="none", gate="none")(made.image, made.anchors)
+        errors.append(float(np.abs(out.depth_m / made.depth_m - 1).mean()))
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_tiles_agree_with_the_full_solve(make_scene: Callable[..., MadeScene]) -> None:
+    """The large-K form against the exact one, on anchors spread evenly, in clusters, and on scan lines."""
+    made = make_scene(3000, shape=(120, 160))
+    rng = np.random.default_rng(0)
+    uv = {
+        "even": rng.uniform(0, 119, (600, 2)) * [160 / 120, 1],
+        "clusters": np.concatenate([rng.normal(c, 6, (200, 2)) for c in ((30, 30), (120, 40), (80, 100))]),
+        "lines": np.stack([rng.uniform(0, 159, 600), np.repeat(np.arange(40, 120, 8), 60)], axis=1),
+    }
+    for name, uv_px in uv.items():
+        inside = uv_px[((uv_px > 0) & (uv_px < [159, 119])).all(axis=1)]
+        z = sample_bilinear(made.depth_m, inside)
+        full, tiled = (
+            Calibrator(foundation="none", gate="none", head=Kriging(max_exact=n))(made.image, Anchors(inside, z))
+            for n in (5000, 256)
+        )
+        off = np.abs(np.log(tiled.depth_m / full.depth_m))
+        assert off.mean() < 0.005, name
+        assert np.percentile(off, 99) < 0.05, name
+        ratio = np.log(tiled.sigma_m / full.sigma_m)
+        assert ratio.std() < 0.05, name
+        assert abs(ratio.mean()) < 0.35, f"{name}: the amplitude, estimated tile by tile"
+
+
+def test_no_seam_between_tiles(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene(2000, shape=(120, 160))
+    flat = np.full((120, 160, 3), 128, np.uint8)
+    out = Calibrator(foundation="none", gate="none")(flat, made.anchors)
+    full = Calibrator(foundation="none", gate="none", head=Kriging(max_exact=5000))(flat, made.anchors)
+    jump, jump_full = (np.abs(np.diff(np.log(o.depth_m), axis=1)).max() for o in (out, full))
+    assert jump < 1.2 * jump_full
+
+
+def test_colour_is_lightness_and_two_differences() -> None:
+    image = np.zeros((60, 60, 3), np.uint8)
+    image[:] = (255, 255, 255)
+    np.testing.assert_allclose(opponent_colour(image)[:, 30, 30], [1, 0, 0], atol=1e-6)
+    image[:] = (255, 0, 0)
+    np.testing.assert_allclose(opponent_colour(image)[:, 30, 30], [1 / 3, 1, 0.5], atol=1e-6)
+
+
+def test_prior_variance_is_the_sum_of_the_parts() -> None:
+    assert pytest.approx(1.0 + SHORT_VAR + BIAS_VAR) == PRIOR_VAR

@@ -1,0 +1,131 @@
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from mrac import Anchors, Calibrator, ContractError, RelativeDepth
+from mrac.conventions import FloatArray
+from mrac.gate._base import Gate
+from mrac.gate.theil_sen_mad import TheilSenMad
+from mrac.types import WORST_SCORE, GateResult, Samples
+from tests.conftest import MadeScene
+
+IMAGE = np.zeros((20, 30, 3), np.uint8)
+
+
+def test_the_paper_s_row_is_the_line_in_depth(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    out = Calibrator(gate="theil_sen_mad", fit="ols", head="affine", space="depth")(
+        made.image, made.anchors, relative=made.relative
+    )
+    kept = out.anchors.keep
+    rows, columns = made.anchors.uv_px.astype(int).T[::-1]
+    x = made.relative.values[rows, columns].astype(np.float64)
+    slope, intercept = np.polyfit(x[kept], made.anchors.z_m[kept], 1)
+    assert out.fit.scale == pytest.approx(slope, rel=1e-6)
+    assert out.space == "depth"
+    expected = np.clip(slope * made.relative.values + intercept, 1e-3, 1e4)
+    np.testing.assert_allclose(out.depth_m, expected, rtol=1e-4)
+
+
+def test_the_foundation_s_space_is_the_default(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene(space="log_depth")
+    out = Calibrator("cfa_ols", space=None)(made.image, made.anchors, relative=made.relative)
+    assert out.space == "depth", "the paper's rows fix their space"
+    out = Calibrator()(made.image, made.anchors, relative=made.relative)
+    assert out.space == "log_depth"
+
+
+def test_every_unusable_reading_keeps_its_place_and_gets_a_reason() -> None:
+    uv: list[list[float]] = [[1, 1], [2, 2], [3, 3], [4, 4], [5, 5], [30, 5], [5, 20], [-0.6, 5]]
+    uv += [[1, 1], [29.4, 19.4], [6, 6], [7, np.inf]]
+    z = [1.0, np.nan, np.inf, 0.0, -1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2e4, 1.0]
+    out = Calibrator(foundation="none")(IMAGE, Anchors(uv, z))
+    assert out.anchors.reason.tolist() == [
+        "unjudged", "not_finite", "not_finite", "not_positive", "not_positive", "out_of_image", "out_of_image",
+        "out_of_image", "duplicate", "unjudged", "out_of_range", "not_finite",
+    ]  # fmt: skip
+    assert out.anchors.keep.tolist() == [r == "unjudged" for r in out.anchors.reason]
+    assert (out.anchors.score[~out.anchors.keep] == WORST_SCORE).all()
+
+
+def test_an_anchor_on_a_hole_of_the_relative_field() -> None:
+    values = np.linspace(1, 2, 600).reshape(20, 30)
+    values[5, 5] = np.nan
+    anchors = Anchors([[5, 5], [1, 1], [20, 15], [10, 8]], [1.0, 1.0, 2.0, 1.5])
+    out = Calibrator(foundation="none")(IMAGE, anchors, relative=RelativeDepth(values, "depth"))
+    assert out.anchors.reason[0] == "no_relative_value"
+    assert out.anchors.keep[1:].any()
+
+
+def test_all_unusable_is_an_error_that_counts_the_reasons() -> None:
+    with pytest.raises(ContractError, match=r"none of the 3 is usable \(not_positive ×2, out_of_image ×1\)"):
+        Calibrator(foundation="none")(IMAGE, Anchors([[1, 1], [2, 2], [99, 1]], [-1.0, 0.0, 1.0]))
+
+
+@pytest.mark.parametrize(
+    "image", [np.zeros((20, 30)), np.zeros((20, 30, 3)), np.zeros((20, 30, 4), np.uint8), np.zeros((0, 3, 3), np.uint8)]
+)
+def test_images_of_another_kind_are_refused(image: FloatArray) -> None:
+    with pytest.raises(ContractError, match="image:"):
+        Calibrator(foundation="none")(image, Anchors([[1, 1]], [1.0]))  # type: ignore[arg-type]
+
+
+def test_a_relative_field_of_another_size_is_refused() -> None:
+    with pytest.raises(ContractError, match=r"\(20, 31\) arrived, the image's \(20, 30\)"):
+        Calibrator()(IMAGE, Anchors([[1, 1]], [1.0]), relative=RelativeDepth(np.ones((20, 31)), "depth"))
+
+
+def test_without_a_witness_the_status_says_so() -> None:
+    anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
+    assert Calibrator(foundation="none")(IMAGE, anchors).status == "no_witness"
+    assert Calibrator(foundation="none", gate="none")(IMAGE, anchors).status == "ok"
+
+
+def test_a_gate_that_rejects_all_is_overruled_by_name() -> None:
+    class Nobody(Gate):
+        def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
+            no = np.zeros(len(samples), np.bool_)
+            return GateResult(no, np.ones(len(samples)), np.full(len(samples), "disliked"), no.astype(float))
+
+    values = np.linspace(1, 2, 600).reshape(20, 30)
+    anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
+    out = Calibrator(gate=Nobody())(IMAGE, anchors, relative=RelativeDepth(values, "depth"))
+    assert out.status == "gate_emptied"
+    assert out.anchors.keep.all()
+
+
+def test_multipath_is_rejected_and_the_depth_survives(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    z = made.anchors.z_m.copy()
+    z[:12] *= 0.4
+    broken = Anchors(made.anchors.uv_px, z)
+    plain = Calibrator("cfa_ols", space="inverse_depth")(made.image, broken, relative=made.relative)
+    ours = Calibrator()(made.image, broken, relative=made.relative)
+    error = [float(np.abs(out.depth_m / made.depth_m - 1).mean()) for out in (plain, ours)]
+    assert error[0] > 0.15, "least squares fails on this scene first"
+    assert error[1] < 0.03
+    assert not ours.anchors.keep[:12].any()
+    assert set(ours.anchors.reason[:12]) == {"nearer_than_fit"}
+
+
+def test_one_calibrator_serves_many_threads(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    calibrator = Calibrator()
+    alone = calibrator(made.image, made.anchors, relative=made.relative)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: calibrator(made.image, made.anchors, relative=made.relative), range(8)))
+    for out in results:
+        np.testing.assert_array_equal(out.depth_m, alone.depth_m)
+
+
+def test_stages_may_be_instances() -> None:
+    assert Calibrator(gate=TheilSenMad(kappa=5)).gate == Calibrator(gate="theil_sen_mad:kappa=5").gate
+
+
+def test_a_stated_deviation_weighs_the_reading() -> None:
+    anchors = [[5.0, 10.0], [6.0, 10.0]]
+    sure = Calibrator(foundation="none", gate="none")(IMAGE, Anchors(anchors, [1.0, 2.0], [0.01, 2.0]))
+    unsure = Calibrator(foundation="none", gate="none")(IMAGE, Anchors(anchors, [1.0, 2.0], [1.0, 0.01]))
+    assert sure.depth_m[10, 5] < unsure.depth_m[10, 5]

@@ -1,0 +1,55 @@
+import subprocess
+import sys
+
+import pytest
+
+from mrac import ContractError, registry
+from mrac.gate.theil_sen_mad import TheilSenMad
+
+
+def test_names_come_from_the_folder() -> None:
+    assert registry.names("gate") == ["none", "ransac", "siegel_mad", "theil_sen_mad"]
+    assert registry.names("fit") == ["huber", "ols", "ransac", "theil_sen"]
+    assert {"affine", "kriging"} <= set(registry.names("head"))
+    assert {"none", "precomputed", "onnx"} <= set(registry.names("foundation"))
+    assert {"cfa_ols", "cfa_huber", "cfa_ransac", "default"} <= set(registry.names("method"))
+
+
+@pytest.mark.parametrize("stage", registry.STAGES)
+def test_everything_has_a_summary(stage: str) -> None:
+    for name in registry.names(stage):
+        assert len(registry.summary(stage, name)) > 10
+
+
+def test_listing_imports_no_implementation() -> None:
+    code = (
+        "import sys; from mrac import registry; "
+        "[registry.summary(s, n) for s in registry.STAGES for n in registry.names(s)]; "
+        "print([m for m in ('numba', 'scipy', 'onnxruntime', 'torch', 'numpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_options() -> None:
+    assert registry.create("gate", "theil_sen_mad:kappa=3") == TheilSenMad(kappa=3)
+    assert registry.create("fit", "ransac:trials=7,seed=2").trials == 7
+    assert registry.create("foundation", "onnx:a/b=c,d.onnx").path == "a/b=c,d.onnx"
+    assert registry.create("foundation", "precomputed:path=a.npy,space=depth").space == "depth"
+
+
+@pytest.mark.parametrize(
+    ("stage", "spec", "says"),
+    [
+        ("gate", "nope", r"there is no 'nope'; known: none, ransac"),
+        ("gate", "none:x=1", "it takes none"),
+        ("gate", "theil_sen_mad:3", "known: kappa"),
+        ("gate", "theil_sen_mad:sigma=3", "known: kappa"),
+        ("gate", "theil_sen_mad:kappa=wide", "'wide' is not a number"),
+        ("foundation", "onnx", "path"),
+        ("stages", "none", "is not a stage"),
+    ],
+)
+def test_mistakes_are_named(stage: str, spec: str, says: str) -> None:
+    with pytest.raises(ContractError, match=says):
+        registry.create(stage, spec)
