@@ -38,7 +38,8 @@ class Frame:
         """(H, W) float32 metres of the file named in `column` (`gt`, `sensor`, `depth`); <= 0 is invalid."""
         if not self.row.get(column):
             raise ContractError(f"datasets/manifest: {self.folder}: {self.name} has no {column!r}")
-        stored = np.asarray(Image.open(self.folder / self.row[column])).astype(np.float32)
+        with Image.open(self.folder / self.row[column]) as stored_image:
+            stored = np.asarray(stored_image).astype(np.float32)
         offset, scale = np.float32(self.row[f"{column}_offset"]), np.float32(self.row[f"{column}_scale"])
         return np.asarray((stored + offset) * scale)
 

@@ -69,8 +69,11 @@ def _run(scene: DemoScene, label: str, options: dict[str, str], with_relative: b
 
 def _table(scene: DemoScene, rows: list[Row]) -> Table:
     wrong = int(scene.wrong.sum())
-    table = Table(title=f"Motorcycle: {len(scene.anchors)} readings, {wrong} of them wrong (multipath)")
-    for column in ("method", "AbsRel", "δ1", f"caught of {wrong}", "right ones lost", "status"):
+    table = Table(
+        title=f"Motorcycle: {len(scene.anchors)} readings, {wrong} of them wrong (multipath)",
+        caption=f"caught: of the {wrong} wrong readings; lost: right readings that were rejected",
+    )
+    for column in ("method", "AbsRel", "δ1", "caught", "lost", "status"):
         table.add_column(column, justify="left" if column in ("method", "status") else "right")
     for row in rows:
         m = row.metrics

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 from PIL import Image
 
 from mrac import Anchors, ContractError
@@ -11,9 +12,9 @@ from mrac.anchors import read_anchors
 from mrac.io.files import write_depth_png
 
 
-def same(anchors: Anchors, uv: object, z: object) -> None:
-    np.testing.assert_allclose(anchors.uv_px, uv)
-    np.testing.assert_allclose(anchors.z_m, z)
+def same(anchors: Anchors, uv: ArrayLike, z: ArrayLike) -> None:
+    np.testing.assert_allclose(anchors.uv_px, np.asarray(uv))
+    np.testing.assert_allclose(anchors.z_m, np.asarray(z))
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.contract.test_foundation import picture, write_network
 
 from mrac import ContractError
 from mrac.foundation.onnx import Onnx
-from tests.contract.test_foundation import picture, write_network
 
 
 def test_sees_the_image_as_the_card_says(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_wrong_card_is_named(card: str | None, says: str, tmp_path: Path) -> N
 
 def test_a_network_of_three_maps_is_refused(tmp_path: Path) -> None:
     write_network(tmp_path / "net.onnx", channels=3)
-    with pytest.raises(ContractError, match="one .* map is needed"):
+    with pytest.raises(ContractError, match=r"one .* map is needed"):
         Onnx(str(tmp_path / "net.onnx"))(picture())
 
 

@@ -67,28 +67,31 @@ def test_more_anchors_less_error(make_scene: Callable[..., MadeScene]) -> None:
     assert errors == sorted(errors, reverse=True)
 
 
-def test_tiles_agree_with_the_full_solve(make_scene: Callable[..., MadeScene]) -> None:
-    """The large-K form against the exact one, on anchors spread evenly, in clusters, and on scan lines."""
-    made = make_scene(3000, shape=(120, 160))
+@pytest.mark.parametrize("spread", ["even", "clusters", "lines"])
+def test_tiles_agree_with_the_full_solve(spread: str, make_scene: Callable[..., MadeScene]) -> None:
+    """The large-K form against the exact one: a fraction of the exact form's own deviation, everywhere.
+
+    Clusters and scan lines leave most of the image to extrapolation, the hardest case for nearest neighbours.
+    """
+    made = make_scene(shape=(120, 160))
     rng = np.random.default_rng(0)
-    uv = {
+    uv_px = {
         "even": rng.uniform(0, 119, (600, 2)) * [160 / 120, 1],
         "clusters": np.concatenate([rng.normal(c, 6, (200, 2)) for c in ((30, 30), (120, 40), (80, 100))]),
         "lines": np.stack([rng.uniform(0, 159, 600), np.repeat(np.arange(40, 120, 8), 60)], axis=1),
-    }
-    for name, uv_px in uv.items():
-        inside = uv_px[((uv_px > 0) & (uv_px < [159, 119])).all(axis=1)]
-        z = sample_bilinear(made.depth_m, inside)
-        full, tiled = (
-            Calibrator(foundation="none", gate="none", head=Kriging(max_exact=n))(made.image, Anchors(inside, z))
-            for n in (5000, 256)
-        )
-        off = np.abs(np.log(tiled.depth_m / full.depth_m))
-        assert off.mean() < 0.005, name
-        assert np.percentile(off, 99) < 0.05, name
-        ratio = np.log(tiled.sigma_m / full.sigma_m)
-        assert ratio.std() < 0.05, name
-        assert abs(ratio.mean()) < 0.35, f"{name}: the amplitude, estimated tile by tile"
+    }[spread]
+    anchors = Anchors(uv_px, sample_bilinear(made.depth_m, uv_px))
+    full, tiled = (
+        Calibrator(foundation="none", gate="none", head=Kriging(max_exact=n))(made.image, anchors) for n in (5000, 256)
+    )
+    off = np.abs(np.log(tiled.depth_m / full.depth_m))
+    deviations = off / (full.sigma_m / full.depth_m)
+    assert deviations.mean() < (0.2 if spread == "even" else 0.4)
+    assert np.percentile(deviations, 99) < 2.0
+    if spread == "even":
+        assert off.mean() < 0.004
+        assert np.percentile(off, 99) < 0.03
+    assert 0.6 < np.median(tiled.sigma_m / full.sigma_m) < 1.6
 
 
 def test_no_seam_between_tiles(make_scene: Callable[..., MadeScene]) -> None:

@@ -1,0 +1,184 @@
+"""The command line as a person uses it: in a process of its own, looking at files and exit codes only."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from mrac import cli
+from mrac.io.files import read_png16
+
+
+def mrac(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mrac", *map(str, words)]
+    environment = os.environ | {"COLUMNS": "80"}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    depth_m = np.linspace(1, 4, 40 * 60).reshape(40, 60)
+    Image.fromarray((depth_m[..., None] * [40, 50, 60]).astype(np.uint8)).save(tmp_path / "photo.png")
+    np.save(tmp_path / "relative.npy", (1 / depth_m - 0.2) * 3)
+    u, v = rng.integers(0, 60, 30), rng.integers(0, 40, 30)
+    z = depth_m[v, u]
+    z[:6] *= 0.4
+    rows = [f"{a},{b},{c:.4f}" for a, b, c in zip(u, v, z, strict=True)] + ["99,0,1", "3,3,-1", "4,4,"]
+    (tmp_path / "anchors.csv").write_text("\n".join(["u,v,z", *rows]))
+    np.save(tmp_path / "truth.npy", depth_m)
+    return tmp_path
+
+
+def test_the_main_job(files: Path) -> None:
+    out = files / "out"
+    done = mrac(
+        "calibrate", files / "photo.png", "--anchors", files / "anchors.csv", "--relative", files / "relative.npy",
+        "--out", out,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "status ok" in done.stdout
+    assert {p.name for p in out.iterdir()} == {"depth.npz", "depth.png", "preview.png", "report.json"}
+
+    with np.load(out / "depth.npz") as maps:
+        depth_m, sigma_m = maps["depth_m"], maps["sigma_m"]
+    np.testing.assert_allclose(depth_m, np.load(files / "truth.npy"), rtol=0.02)
+    assert sigma_m.shape == (40, 60)
+    stored, _ = read_png16(out / "depth.png")
+    np.testing.assert_allclose(stored / 1000, depth_m, atol=0.001)
+
+    report = json.loads((out / "report.json").read_text())
+    assert report["status"] == "ok"
+    assert report["files"]["depth.png"] == "16 bit, depth_m = value / 1000"
+    assert len(report["anchors"]) == 33
+    assert all(not a["keep"] and a["reason"] == "nearer_than_fit" for a in report["anchors"][:6])
+    assert [a["reason"] for a in report["anchors"][30:]] == ["out_of_image", "not_positive", "not_finite"]
+    assert set(report["timings_ms"]) == {"foundation", "anchors", "gate", "fit", "head"}
+    assert report["versions"]["mrac"]
+    assert report["fit"]["scale"] == pytest.approx(1 / 3, rel=0.01)
+
+
+def test_with_nothing_but_an_image_and_readings(files: Path) -> None:
+    done = mrac(
+        "calibrate",
+        files / "photo.png",
+        "--anchors",
+        files / "anchors.csv",
+        "--foundation",
+        "none",
+        "--out",
+        files / "o",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "no_witness" in done.stdout
+
+
+def test_every_stage_can_be_chosen(files: Path) -> None:
+    done = mrac(
+        "calibrate", files / "photo.png", "--anchors", files / "anchors.csv", "--relative", files / "relative.npy",
+        "--relative-space", "inverse_depth", "--gate", "siegel_mad:kappa=3", "--fit", "huber", "--head", "affine",
+        "--space", "inverse_depth", "--out", files / "o",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    stages = json.loads((files / "o" / "report.json").read_text())["stages"]
+    assert (stages["gate"], stages["fit"], stages["head"]) == ("siegel_mad", "huber", "affine")
+
+
+@pytest.mark.parametrize("what", ["methods", "gates", "fits", "heads", "foundations"])
+def test_list(what: str) -> None:
+    done = mrac("list", what)
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) > 2
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+
+
+@pytest.mark.parametrize("words", [["--help"], ["calibrate", "--help"], ["demo", "-h"], ["list", "-h"], ["--version"]])
+def test_help(words: list[str]) -> None:
+    done = mrac(*words)
+    assert done.returncode == 0
+    assert "--version" in words or "Example" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["calibrate", "missing.png", "--anchors", "{d}/anchors.csv", "--out", "{d}/o"], "missing.png: no such file"),
+        (["calibrate", "{d}/photo.png", "--anchors", "{d}/nope.csv", "--out", "{d}/o"], "nope.csv: no such file"),
+        (["calibrate", "{d}/anchors.csv", "--anchors", "{d}/anchors.csv", "--out", "{d}/o"], "not a readable image"),
+        (["calibrate", "{d}/photo.png", "--out", "{d}/o"], "--anchors"),
+        (["calibrate", "{d}/photo.png", "--anchors", "{d}/anchors.csv", "--out", "{d}/photo.png"], "photo.png"),
+        (["calibrate", "{d}/photo.png", "--anchors", "{d}/anchors.csv", "--gate", "nope", "--out", "{d}/o"], "known:"),
+        (["calibrate", "{d}/photo.png", "--anchors", "{d}/anchors.csv", "--method", "no", "--out", "{d}/o"], "known:"),
+        (
+            ["calibrate", "{d}/photo.png", "--anchors", "{d}/anchors.csv", "--relative", "a", "--foundation", "none",
+             "--out", "{d}/o"],
+            "exclude each other",
+        ),
+        (["list", "nonsense"], "nonsense"),
+        (["nonsense"], "nonsense"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_line_and_code_2(words: list[str], says: str, files: Path) -> None:
+    done = mrac(*(word.format(d=files) for word in words))
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+    assert not (files / "o" / "report.json").exists()
+
+
+def test_debug_shows_the_traceback_on_either_side_of_the_command(files: Path) -> None:
+    for words in (["--debug", "calibrate", "x.png"], ["calibrate", "x.png", "--debug"]):
+        done = mrac(*words, "--anchors", files / "anchors.csv", "--out", files / "o")
+        assert "Traceback" in done.stderr
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    table=st.one_of(
+        st.text(max_size=120),
+        st.lists(st.tuples(*[st.floats() | st.integers(-3, 70)] * 3), max_size=8).map(
+            lambda rows: "u,v,z\n" + "\n".join(",".join(map(repr, row)) for row in rows)
+        ),
+    ),
+    scale=st.sampled_from([[], ["--anchors-scale", "0"], ["--anchors-scale", "nan"], ["--anchors-scale", "1e-300"]]),
+    method=st.sampled_from(["default", "cfa_ols", "cfa_ransac"]),
+)
+def test_no_anchors_file_yields_a_traceback(
+    table: str,
+    scale: list[str],
+    method: str,
+    files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (files / "any.csv").write_text(table, encoding="utf-8", errors="replace")
+    words = [
+        "calibrate",
+        files / "photo.png",
+        "--anchors",
+        files / "any.csv",
+        "--out",
+        files / "any",
+        "--method",
+        method,
+    ]
+    monkeypatch.setattr(sys, "argv", ["mrac", *map(str, words), "--relative", str(files / "relative.npy"), *scale])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    shown = capsys.readouterr().err
+    assert stop.value.code in (0, 2), shown
+    assert "Traceback" not in shown
+    if stop.value.code == 0:
+        with np.load(files / "any" / "depth.npz") as maps:
+            assert np.isfinite(maps["depth_m"]).all()
+            assert (maps["depth_m"] > 0).all()
+            assert np.isfinite(maps["sigma_m"]).all()
+        json.loads((files / "any" / "report.json").read_text())
