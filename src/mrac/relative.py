@@ -1,6 +1,7 @@
-"""Makes a relative depth field safe to use: fills what is not a number, and reads it between pixels."""
+"""Makes a relative depth field safe to use: fills what is not a number, resizes it, reads it between pixels."""
 
 import numpy as np
+from PIL import Image
 from scipy import ndimage
 
 from mrac.conventions import BoolArray, FloatArray
@@ -51,3 +52,11 @@ def sample_bilinear(field: FloatArray, uv_px: FloatArray) -> FloatArray:
     top = field[v0, u0] * (1.0 - fu) + field[v0, u1] * fu
     bottom = field[v1, u0] * (1.0 - fu) + field[v1, u1] * fu
     return np.asarray(top * (1.0 - fv) + bottom * fv)
+
+
+def resize_field(values: FloatArray, shape: tuple[int, int]) -> FloatArray:
+    """An (h, w) field resampled bilinearly to `shape` (H, W), in its own space, same field of view: float32."""
+    if values.shape == shape:
+        return values.astype(np.float32)
+    field = Image.fromarray(values.astype(np.float32))
+    return np.asarray(field.resize((shape[1], shape[0]), Image.Resampling.BILINEAR))

@@ -45,11 +45,23 @@ def from_space(y: FloatArray, space: Space, min_m: float = MIN_DEPTH_M, max_m: f
     Clipping happens in `space`, before the reciprocal or the exponential, so no value overflows; inverse depth at or
     below zero is "beyond the far end" and becomes `max_m`. The dtype of `y` is kept.
     """
-    low, high = np.asarray(to_space([min_m, max_m], space), dtype=y.dtype)
+    clipped = _clip(y, space, min_m, max_m)
     if space == "inverse_depth":
-        return np.asarray(1.0 / np.clip(y, high, low))
-    clipped = np.clip(y, low, high)
-    return np.asarray(np.exp(clipped) if space == "log_depth" else clipped)
+        return np.asarray(1.0 / clipped)
+    return np.exp(clipped) if space == "log_depth" else clipped
+
+
+def log_from_space(y: FloatArray, space: Space, min_m: float = MIN_DEPTH_M, max_m: float = MAX_DEPTH_M) -> FloatArray:
+    """The logarithm of `from_space`, without the way through the exponential."""
+    clipped = _clip(y, space, min_m, max_m)
+    if space == "inverse_depth":
+        return -np.log(clipped)
+    return clipped if space == "log_depth" else np.log(clipped)
+
+
+def _clip(y: FloatArray, space: Space, min_m: float, max_m: float) -> FloatArray:
+    low, high = sorted(to_space([min_m, max_m], space))
+    return np.clip(y, y.dtype.type(low), y.dtype.type(high))
 
 
 def depth_std(depth_m: FloatArray, y_std: FloatArray, space: Space) -> FloatArray:

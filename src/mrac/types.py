@@ -160,8 +160,8 @@ class FitResult:
     status: str = "ok"
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        """The line at `x`, any shape, in the dtype of `x`."""
-        return np.asarray(x * x.dtype.type(self.scale) + x.dtype.type(self.shift))
+        """The line at `x`, any shape: float64, since scale and shift may nearly cancel."""
+        return np.asarray(x * np.float64(self.scale) + np.float64(self.shift))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ from PIL import Image
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
-from mrac.foundation._base import Foundation, resize_field
+from mrac.foundation._base import Foundation
+from mrac.relative import resize_field
 from mrac.space import Space, as_space
 from mrac.types import RelativeDepth
 

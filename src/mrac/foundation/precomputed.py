@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
-from mrac.foundation._base import Foundation, resize_field
+from mrac.foundation._base import Foundation
 from mrac.io.files import read_array, read_arrays, read_png16
+from mrac.relative import resize_field
 from mrac.space import as_space
 from mrac.types import RelativeDepth
 

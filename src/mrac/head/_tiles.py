@@ -83,7 +83,7 @@ def _predict_tile_row(
     """
     H, W = shape
     side = tiles.side
-    cov = np.empty((tiles.members.shape[1], 2 * side), np.float32)
+    scratch = np.empty((tiles.members.shape[1], 2 * side), np.float32)
     seg_mean = np.empty(2 * side, np.float32)
     seg_explained = np.empty(2 * side, np.float32)
     surprise = 0.0
@@ -93,14 +93,16 @@ def _predict_tile_row(
         post, length2 = posterior(Readings(readings.anchors[own], readings.noise_var[own], readings.residuals[own]))
         surprise += length2 / own.size
         left, right = max(0, (column - 1) * side + 1), min(W, (column + 1) * side)
+        n = right - left
         for v in range(max(0, (row - 1) * side + 1), min(H, (row + 1) * side)):
-            n = right - left
-            segment(points, v * W + left, n, post, cov, seg_mean, seg_explained)
+            start = v * W + left
+            segment(points, start, post, scratch, seg_mean[:n], seg_explained[:n])
             hat_v = np.float32(1.0) - np.float32(abs(v - row * side)) / np.float32(side)
+            to_mean, to_explained = mean[start : start + n], explained[start : start + n]
             for p in range(n):
                 hat = hat_v * (np.float32(1.0) - np.float32(abs(left + p - column * side)) / np.float32(side))
-                mean[v * W + left + p] += hat * seg_mean[p]
-                explained[v * W + left + p] += hat * seg_explained[p]
+                to_mean[p] += hat * seg_mean[p]
+                to_explained[p] += hat * seg_explained[p]
     return surprise
 
 

@@ -30,7 +30,7 @@ def same(anchors: Anchors, uv: ArrayLike, z: ArrayLike) -> None:
 )
 def test_csv_dialects(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
-    same(read_anchors(tmp_path / "a.csv"), [[1, 2], [4.25, 5]], [3.5, 6])
+    same(read_anchors(tmp_path / "a.csv"), [[1.0, 2.0], [4.25, 5.0]], [3.5, 6.0])
 
 
 def test_csv_empty_cells_are_readings_that_never_came(tmp_path: Path) -> None:
