@@ -22,7 +22,7 @@ bench-speed: $(STAMP)  ## ours beside scipy, scikit-learn and numpy, in one run,
 	$(BIN)/pytest benchmarks/test_speed.py --benchmark-enable --benchmark-only -q -p no:xdist
 
 bench-accuracy: $(STAMP)  ## depth from clean anchors alone; DATA names a folder with a manifest.csv
-	$(BIN)/python benchmarks/anchors_alone.py --data $(DATA) --set nyu --out results/anchors-alone
+	$(BIN)/python benchmarks/anchors_alone.py --data $(DATA) --sets nyu kitti15 sunrgbd tum
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("mrac: Python 3.11 or newer is needed: make PYTHON=python3.11") if sys.version_info < (3, 11) else None'

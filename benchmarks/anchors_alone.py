@@ -1,9 +1,9 @@
-"""Depth from clean anchors with no network: AbsRel by number of anchors on one set of a manifest folder.
+"""Depth from clean anchors with no network: AbsRel by number of anchors on sets of a manifest folder.
 
-    python benchmarks/anchors_alone.py --data ../shared/data/eval --set nyu --out results/...
+    python benchmarks/anchors_alone.py --data ../shared/data/eval --sets nyu
 
-Anchors are drawn per image from a seed sequence of image id and seed, at valid pixels inside the scored crop's frame
-or anywhere in the image (`--anchors-in`); every pixel of the crop is scored, anchors included.
+Anchors are drawn anywhere in the image where there is ground truth, per image from a seed sequence of the image's name
+and the seed; every pixel inside the set's customary crop is scored, anchors included.
 """
 
 import argparse
@@ -45,48 +45,58 @@ def draw_anchors(frame: Frame, truth_m: FloatArray, num_anchors: int, seed: int)
     return Anchors(np.stack([u[chosen], v[chosen]], axis=1), truth_m[v[chosen], u[chosen]])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--set", default="nyu")
-    parser.add_argument("--anchors", type=int, nargs="+", default=[5, 10, 25, 50, 100, 200])
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--limit", type=int, default=None)
-    parser.add_argument("--method", default="default")
-    parser.add_argument("--out", type=Path, required=True)
-    arguments = parser.parse_args()
-
-    frames = list(read_manifest(arguments.data, arguments.set))[: arguments.limit]
+def errors_of(arguments: argparse.Namespace, set_name: str) -> dict[int, list[float]]:
+    frames = list(read_manifest(arguments.data, set_name))[: arguments.limit]
     calibrator = Calibrator(arguments.method, foundation="none")
     errors: dict[int, list[float]] = {k: [] for k in arguments.anchors}
-    for frame in track(frames, description="images"):
+    for frame in track(frames, description=set_name):
         image, truth_m = frame.image(), frame.depth_m("gt")
-        valid = scored_pixels(arguments.set, truth_m)
+        valid = scored_pixels(set_name, truth_m)
         for num_anchors, collected in errors.items():
             depth_m = calibrator(image, draw_anchors(frame, truth_m, num_anchors, arguments.seed)).depth_m
-            clipped = np.clip(depth_m, 1e-3, MAX_DEPTH_M.get(arguments.set, 80.0))
+            clipped = np.clip(depth_m, 1e-3, MAX_DEPTH_M.get(set_name, 80.0))
             collected.append(depth_metrics(clipped, truth_m, valid).abs_rel)
-    table = Table(
-        "anchors",
-        "AbsRel",
-        "standard error",
-        title=f"{arguments.set}: {len(frames)} images, {arguments.method}",
-    )
-    for num_anchors, collected in errors.items():
-        spread = np.std(collected, ddof=1) / len(collected) ** 0.5
-        table.add_row(str(num_anchors), f"{np.mean(collected):.4f}", f"{spread:.4f}")
+    return errors
+
+
+def main() -> None:
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    machine = f"{num_cores()}cores-{platform.machine()}"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with a manifest.csv")
+    parser.add_argument("--sets", nargs="+", default=["nyu"])
+    parser.add_argument("--anchors", type=int, nargs="+", default=[5, 10, 25, 50, 100, 200])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--limit", type=int, default=None, help="images per set")
+    parser.add_argument("--method", default="default")
+    parser.add_argument("--out", type=Path, default=Path("results") / f"anchors-alone--{machine}--{today}")
+    arguments = parser.parse_args()
+
+    table = Table("set", "images", *(f"K = {k}" for k in arguments.anchors), title=f"AbsRel, {arguments.method}")
+    results: dict[str, dict[str, dict[str, float]]] = {}
+    for set_name in arguments.sets:
+        errors = errors_of(arguments, set_name)
+        results[set_name] = {
+            str(k): {
+                "abs_rel": round(float(np.mean(e)), 5),
+                "standard_error": round(float(np.std(e, ddof=1) / len(e) ** 0.5), 5),
+                "images": len(e),
+            }
+            for k, e in errors.items()
+        }
+        means = [f"{row['abs_rel']:.4f}" for row in results[set_name].values()]
+        table.add_row(set_name, str(len(next(iter(errors.values())))), *means)
     Console().print(table)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     write_json(
-        arguments.out / f"{arguments.set}.json",
+        arguments.out / f"seed{arguments.seed}.json",
         {
             "command": " ".join(["python", *sys.argv]),
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "machine": f"{num_cores()} cores, {platform.machine()}",
+            "date": today,
+            "machine": machine,
             "commit": commit.stdout.strip(),
-            "images": len(frames),
             "seed": arguments.seed,
-            "abs_rel": {str(k): round(float(np.mean(e)), 5) for k, e in errors.items()},
+            "sets": results,
             "versions": versions(),
         },
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from mrac import registry
 from mrac.anchors._validity import USABLE, validity
-from mrac.conventions import ImageArray
+from mrac.conventions import BoolArray, FloatArray, ImageArray, TextArray
 from mrac.errors import ContractError
 from mrac.fit._base import Fit
 from mrac.foundation._base import Foundation
@@ -75,61 +75,63 @@ class Calibrator:
                 there are anchors but none of them is usable.
         """
         check_image(image)
-        H, W = image.shape[:2]
         timings: dict[str, float] = {}
-
         with _timed(timings, "foundation"):
             relative = relative if relative is not None else self.foundation(image)
-            if relative is not None and relative.values.shape != (H, W):
-                raise ContractError(
-                    f"RelativeDepth.values: shape {relative.values.shape} arrived, the image's {(H, W)} is needed"
-                )
-            field, has_value = (None, None) if relative is None else fill_invalid(relative)
-
+            field, has_value = _checked_field(relative, image)
         with _timed(timings, "anchors"):
-            reason = validity(anchors, (H, W), has_value)
-            usable = reason == USABLE
-            if len(anchors) and not usable.any():
-                first = ", ".join(
-                    f"{word} ×{n}" for word, n in zip(*np.unique(reason, return_counts=True), strict=True)
-                )
-                raise ContractError(f"anchors: none of the {len(anchors)} is usable ({first}); at least one is needed")
-            samples = Samples(
-                uv_px=anchors.uv_px[usable],
-                z_m=anchors.z_m[usable],
-                x=None if field is None else sample_bilinear(field, anchors.uv_px[usable]),
-                space=self.space or (relative.space if relative is not None else "log_depth"),
-                native=relative is not None and self.space in (None, relative.space),
-                weight=np.ones(int(usable.sum())),
-                noise_m=None if anchors.sigma_m is None else anchors.sigma_m[usable],
-            )
-
+            reason = validity(anchors, (image.shape[0], image.shape[1]), has_value)
+            samples = self._samples(anchors, reason, relative, field)
         with _timed(timings, "gate"):
             gated = self.gate(samples)
             if len(samples) and not gated.keep.any():
                 gated = unjudged(len(samples), "gate_emptied")
             kept = samples.keep(gated.keep, gated.weight)
-
         with _timed(timings, "fit"):
             fit = self.fit(kept)
-
         with _timed(timings, "head"):
             dense = self.head(Scene(image, field, kept, fit))
-
-        statuses = [s for s in (fit.status, gated.status, dense.status) if s != "ok"]
+        names = {stage: _name(getattr(self, stage)) for stage in ("foundation", "gate", "fit", "head")}
         return MetricDepth(
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
             anchors=_verdicts(reason, gated),
-            status=statuses[0] if statuses else "ok",
+            status=next((s for s in (fit.status, gated.status, dense.status) if s != "ok"), "ok"),
             fit=fit,
             space=samples.space,
-            stages={
-                "method": self.method,
-                **{s: _name(getattr(self, s)) for s in ("foundation", "gate", "fit", "head")},
-            },
+            stages={"method": self.method, **names},
             timings_ms=timings,
         )
+
+    def _samples(
+        self, anchors: Anchors, reason: TextArray, relative: RelativeDepth | None, field: FloatArray | None
+    ) -> Samples:
+        """The usable anchors, with the relative field (H, W) read at each of them."""
+        usable = reason == USABLE
+        if len(anchors) and not usable.any():
+            counted = zip(*np.unique(reason, return_counts=True), strict=True)
+            found = ", ".join(f"{word} ×{n}" for word, n in counted)
+            raise ContractError(f"anchors: none of the {len(anchors)} is usable ({found}); at least one is needed")
+        return Samples(
+            uv_px=anchors.uv_px[usable],
+            z_m=anchors.z_m[usable],
+            x=None if field is None else sample_bilinear(field, anchors.uv_px[usable]),
+            space=self.space or (relative.space if relative is not None else "log_depth"),
+            native=relative is not None and self.space in (None, relative.space),
+            weight=np.ones(int(usable.sum())),
+            noise_m=None if anchors.sigma_m is None else anchors.sigma_m[usable],
+        )
+
+
+def _checked_field(relative: RelativeDepth | None, image: ImageArray) -> tuple[FloatArray | None, BoolArray | None]:
+    """The relative field made finite, and where it had values of its own; two Nones without one."""
+    if relative is None:
+        return None, None
+    if relative.values.shape != image.shape[:2]:
+        raise ContractError(
+            f"RelativeDepth.values: shape {relative.values.shape} arrived, the image's {image.shape[:2]} is needed"
+        )
+    return fill_invalid(relative)
 
 
 def check_image(image: object) -> None:
@@ -141,7 +143,7 @@ def check_image(image: object) -> None:
         raise ContractError(f"image: at least one pixel is needed, shape {image.shape} arrived")
 
 
-def _verdicts(reason: Any, gated: GateResult) -> Verdicts:
+def _verdicts(reason: TextArray, gated: GateResult) -> Verdicts:
     """Puts the gate's verdicts on the usable anchors back among those that were not."""
     usable = np.flatnonzero(reason == USABLE)
     keep = np.zeros(reason.size, np.bool_)

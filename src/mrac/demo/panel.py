@@ -47,8 +47,8 @@ def panel(scene: DemoScene, columns: Sequence[tuple[str, MetricDepth, float]]) -
     draw.text((_MARGIN, 20), "Metric depth when the range sensor lies", fill=_INK, font=font(30))
     draw.text(
         (_MARGIN, 58),
-        "One image and 50 readings, a quarter pulled near by multipath. "
-        "Rings: readings used. Crosses: readings rejected.",
+        "One image and 50 readings, a quarter pulled near by multipath. Rings: readings used; crosses: rejected. "
+        "Relative depth: block matching of an uncalibrated stereo pair.",
         fill=_GREY,
         font=font(17),
     )

@@ -24,7 +24,7 @@ class Fit(ABC):
 
     | case | rule | status |
     |---|---|---|
-    | no relative field | constant: the median of y | `ok` |
+    | no relative field | constant: the median of y | `ok`, with one anchor `one_anchor` |
     | no anchor | constant: 3 m, spread e | `no_anchors` |
     | one anchor | one unknown: see `_one_unknown` | `one_anchor` |
     | all x equal | one unknown, from the medians | `degenerate_x` |
@@ -61,7 +61,8 @@ def _undetermined(samples: Samples) -> FitResult | None:
     if len(samples) == 0:
         return _constant(samples, float(to_space(PRIOR_DEPTH_M, samples.space)), PRIOR_SPREAD, "no_anchors")
     if samples.x is None:
-        return _constant(samples, float(np.median(samples.y)), _spread(samples), "ok")
+        status = "one_anchor" if len(samples) == 1 else "ok"
+        return _constant(samples, float(np.median(samples.y)), _spread(samples), status)
     if len(samples) == 1:
         return _one_unknown(samples, "one_anchor")
     if np.ptp(samples.x) == 0.0:
