@@ -13,7 +13,7 @@ def kernel(function: _Kernel) -> _Kernel:
 
     IEEE semantics are kept (no fastmath): the robust estimators must see infinities and signed zeros as they are.
     """
-    return cast(_Kernel, numba.njit(cache=True, nogil=True)(function))
+    return _compile(function, fastmath=False)
 
 
 def fast_kernel(function: _Kernel) -> _Kernel:
@@ -22,4 +22,11 @@ def fast_kernel(function: _Kernel) -> _Kernel:
     Cores are used by running such kernels from `mrac.threads`, not by numba's own thread pool, whose default
     layer aborts the process when two Python threads enter it at once.
     """
-    return cast(_Kernel, numba.njit(cache=True, nogil=True, fastmath=True)(function))
+    return _compile(function, fastmath=True)
+
+
+def _compile(function: _Kernel, fastmath: bool) -> _Kernel:
+    try:
+        return cast(_Kernel, numba.njit(cache=True, nogil=True, fastmath=fastmath)(function))
+    except RuntimeError:  # neither the package's folder nor the user's cache can be written, as in a sealed container
+        return cast(_Kernel, numba.njit(nogil=True, fastmath=fastmath)(function))
