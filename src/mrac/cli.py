@@ -19,12 +19,12 @@ _PATH = click.Path(path_type=Path)
 @click.version_option(__version__, prog_name="mrac")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(debug: bool) -> None:
-    r"""Dense metric depth from one image and a few range readings, some of them wrong.
+    """Dense metric depth from one image and a few range readings, some of them wrong.
 
     \b
     Examples:
       mrac demo --out demo
-      mrac calibrate photo.jpg --anchors readings.csv --out result
+      mrac calibrate a.jpg --anchors a.csv --out result
       mrac list methods
     """
 
@@ -66,17 +66,16 @@ def cli(debug: bool) -> None:
 @click.option("--head", metavar="SPEC", help="From the line to dense depth, e.g. affine or kriging.")
 @click.option("--space", metavar="SPACE", help="Space of the line. Default: the method's, or the relative depth's own.")
 def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> None:
-    r"""Turn IMAGE and sparse readings into dense metric depth with a verdict on every reading.
+    """Turn IMAGE and sparse readings into dense metric depth with a verdict on every reading.
 
     Writes depth.npz (depth_m, sigma_m), depth.png (16 bit), preview.png and report.json to --out.
 
     \b
     Examples:
-      mrac calibrate photo.jpg --anchors readings.csv --out result
-      mrac calibrate photo.jpg --anchors lidar.png --anchors-scale 256 --out result
-      mrac calibrate photo.jpg --anchors readings.csv --relative dav2.npy --out result
-      mrac calibrate photo.jpg --anchors readings.csv --relative dav2.npy \
-          --gate theil_sen_mad:kappa=3 --fit ols --head affine --space depth --out result
+      mrac calibrate a.jpg --anchors a.csv --out result
+      mrac calibrate a.jpg --anchors lidar.png --anchors-scale 256 --out result
+      mrac calibrate a.jpg --anchors a.csv --relative dav2.npy --out result
+      mrac calibrate a.jpg --anchors a.csv --gate ransac --out result
     """
     # Numba and scipy take most of a second to import: `mrac list` and `--help` should not wait for them.
     from mrac.anchors import read_anchors  # noqa: PLC0415
@@ -112,7 +111,7 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
 @cli.command(name="list")
 @click.argument("what", type=click.Choice([f"{stage}s" for stage in registry.STAGES]))
 def list_names(what: str) -> None:
-    r"""List what is registered, with one line on each.
+    """List what is registered, with one line on each.
 
     \b
     Examples:
@@ -136,7 +135,7 @@ def list_names(what: str) -> None:
     help="Folder for panel.png and numbers.json.",
 )
 def demo(out: Path) -> None:
-    r"""Run the main job on a real scene: 50 readings, a quarter of them pulled near as multipath does.
+    """Run the main job on a real scene: 50 readings, a quarter of them pulled near as multipath does.
 
     \b
     Example:

@@ -103,7 +103,10 @@ def test_list(what: str) -> None:
 def test_help(words: list[str]) -> None:
     done = mrac(*words)
     assert done.returncode == 0
-    assert "--version" in words or "Example" in done.stdout
+    if "--version" not in words:
+        examples = done.stdout.partition("Example")[2].splitlines()[1:]
+        assert examples[0].strip().startswith("mrac ")
+        assert max(len(line) for line in done.stdout.splitlines()) <= 80
 
 
 @pytest.mark.parametrize(
