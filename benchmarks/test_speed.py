@@ -1,6 +1,5 @@
 """Ours beside what people use today, in one run: `make bench-speed`. Each pair is checked to give the same answer."""
 
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -72,7 +71,6 @@ def test_memory_of_the_gate_on_a_lidar_sweep() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     print(f"\ngate, K = 100,000: {float(done.stdout):.1f} MB more than at K = 1,000")
     assert float(done.stdout) < 200
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > 0
 
 
 @pytest.mark.parametrize("who", ["mrac", "scipy"])

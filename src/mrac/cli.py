@@ -1,5 +1,6 @@
 """The command line: `mrac calibrate | demo | list`. One line per error, exit code 2; `--debug` shows the traceback."""
 
+import io
 import sys
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
     from mrac.anchors import read_anchors  # noqa: PLC0415
     from mrac.foundation.precomputed import Precomputed  # noqa: PLC0415
     from mrac.io.files import read_image  # noqa: PLC0415
-    from mrac.io.result import write_result  # noqa: PLC0415
+    from mrac.io.result import RESULT_FILES, write_result  # noqa: PLC0415
     from mrac.pipeline import Calibrator  # noqa: PLC0415
 
     relative_path = options.pop("relative_path")
@@ -93,9 +94,13 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
     if relative_path is not None:
         options["foundation"] = Precomputed(str(relative_path), relative_space)
     scale = options.pop("anchors_scale")
+    for path in (image, anchors_path, relative_path):
+        if path is not None and path.resolve() in [(out / name).resolve() for name in RESULT_FILES]:
+            raise click.UsageError(f"--out {out} would overwrite the input {path}; choose another folder")
     calibrator = Calibrator(**options)
-    anchors = read_anchors(anchors_path, scale)
-    result = calibrator(read_image(image), anchors)
+    pixels = read_image(image)
+    anchors = read_anchors(anchors_path, scale, (pixels.shape[0], pixels.shape[1]))
+    result = calibrator(pixels, anchors)
     inputs = {
         "image": str(image),
         "anchors": str(anchors_path),
@@ -148,10 +153,16 @@ def demo(out: Path) -> None:
 
 def main() -> None:
     """Entry point: any error of ours, or of the user's, is one line and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a console without Greek or accents shows "?" and goes on
+            stream.reconfigure(errors="replace")
     debug = "--debug" in sys.argv[1:]
     try:
         # --debug is taken anywhere on the line: nobody remembers which side of the command an option belongs to.
         code = cli.main([word for word in sys.argv[1:] if word != "--debug"], standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
     except click.exceptions.Abort:
         click.echo("mrac: stopped", err=True)
         sys.exit(130)
@@ -169,6 +180,6 @@ def _one_line(error: Exception) -> str:
     if isinstance(error, MracError):
         return " ".join(str(error).split())
     if isinstance(error, OSError):
-        return f"{error.filename or 'file'}: {error.strerror or error}"
+        return f"{error.filename2 or error.filename or 'file'}: {error.strerror or error}"
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return f"internal error ({what}); --debug shows where. Please report it."

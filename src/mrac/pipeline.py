@@ -1,5 +1,6 @@
 """The whole system on one screen: image and anchors, through six stages, to metric depth."""
 
+import dataclasses
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -75,9 +76,10 @@ class Calibrator:
                 there are anchors but none of them is usable.
         """
         check_image(image)
+        given = relative is not None
         timings: dict[str, float] = {}
         with _timed(timings, "foundation"):
-            relative = relative if relative is not None else self.foundation(image)
+            relative = relative if given else self.foundation(image)
             field, has_value = _checked_field(relative, image)
         with _timed(timings, "anchors"):
             reason = validity(anchors, (image.shape[0], image.shape[1]), has_value)
@@ -91,7 +93,10 @@ class Calibrator:
             fit = self.fit(kept)
         with _timed(timings, "head"):
             dense = self.head(Scene(image, field, kept, fit))
-        names = {stage: _name(getattr(self, stage)) for stage in ("foundation", "gate", "fit", "head")}
+        stages = {stage: getattr(self, stage) for stage in ("foundation", "gate", "fit", "head")}
+        names = {stage: _name(implementation) for stage, implementation in stages.items()}
+        if given:
+            names["foundation"] = "given"
         return MetricDepth(
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
@@ -100,6 +105,7 @@ class Calibrator:
             fit=fit,
             space=samples.space,
             stages={"method": self.method, **names},
+            options={stage: _options(implementation) for stage, implementation in stages.items()},
             timings_ms=timings,
         )
 
@@ -159,6 +165,10 @@ def _stage(stage: str, choice: Any) -> Any:
 
 def _name(implementation: object) -> str:
     return type(implementation).__module__.rpartition(".")[2]
+
+
+def _options(implementation: Any) -> dict[str, Any]:
+    return {f.name: getattr(implementation, f.name) for f in dataclasses.fields(implementation)}
 
 
 @contextmanager

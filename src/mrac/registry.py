@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 from mrac.errors import ContractError
 
@@ -71,7 +71,8 @@ def create(stage: str, spec: str) -> Any:
 def _options(implementation: Any, stage: str, name: str, argument: str) -> dict[str, Any]:
     if not argument:
         return {}
-    fields = {f.name: f.type for f in dataclasses.fields(implementation) if f.init}
+    kinds = get_type_hints(implementation)  # plug-ins may have postponed annotations
+    fields = {f.name: kinds[f.name] for f in dataclasses.fields(implementation) if f.init}
     known = f"known: {', '.join(fields)}" if fields else "it takes none"
     key, equals, _ = argument.partition("=")
     if not (equals and key in fields):

@@ -15,13 +15,27 @@ from mrac.space import Space, as_space, to_space
 WORST_SCORE = 1e6
 
 
+def as_numbers(values: ArrayLike, name: str) -> FloatArray:
+    """A float64 copy of `values`.
+
+    Raises:
+        ContractError: they are not real numbers, or not of one shape.
+    """
+    try:
+        raw = np.asarray(values)
+        if raw.dtype.kind == "c":
+            raise ContractError(f"{name}: real numbers are needed, complex ones arrived")
+        return raw.astype(np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ContractError):
+            raise
+        raise ContractError(f"{name}: numbers are needed, but {error}") from None
+
+
 def _frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> FloatArray:
     """A read-only float64 copy of `values`, checked against `shape` (None: any length)."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ContractError(f"{name}: numbers are needed, but {error}") from None
-    if array.size == 0 and len(shape) > 1:
+    array = as_numbers(values, name)
+    if array.size == 0 and len(shape) > 1 and 0 in shape:  # [] has no columns to count
         array = array.reshape([0 if n is None else n for n in shape])
     if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         wanted = ", ".join("K" if n is None else str(n) for n in shape)
@@ -37,7 +51,8 @@ class Anchors:
     Attributes:
         uv_px: (K, 2), u right and v down, pixel centres at integers; sub-pixel positions are used as they are.
         z_m: (K,) metres along the optical axis.
-        sigma_m: (K,) standard deviation of each reading in metres, or None when the sensor does not say.
+        sigma_m: (K,) standard deviation of each reading in metres, or None when the sensor does not say. The kriging
+            head weighs readings by it; gates and fits treat all alike.
     """
 
     uv_px: FloatArray
@@ -73,7 +88,8 @@ class RelativeDepth:
             raise ContractError(
                 f"RelativeDepth.values: (H, W) numbers are needed, {field.dtype} of shape {field.shape} arrived"
             )
-        object.__setattr__(self, "values", field.astype(np.float32))
+        with np.errstate(over="ignore"):  # beyond single precision is as good as infinite
+            object.__setattr__(self, "values", field.astype(np.float32))
         object.__setattr__(self, "space", as_space(space))
 
 
@@ -98,6 +114,14 @@ class Samples:
     native: bool
     weight: FloatArray
     noise_m: FloatArray | None = None
+
+    @property
+    def flat(self) -> bool:
+        """Whether all x are one value up to rounding, so that no slope can be told from them."""
+        if self.x is None or self.x.size == 0:
+            return True
+        # A relative field has single precision: nine digits below its values is noise of the sub-pixel reading.
+        return bool(np.ptp(self.x) <= max(1e-9 * np.abs(self.x).max(), 1e-30))
 
     @property
     def y(self) -> FloatArray:
@@ -171,8 +195,8 @@ class Verdicts:
     Attributes:
         keep: (K,) whether it was used.
         score: (K,) suspicion in robust standard deviations; `WORST_SCORE` for a reading that could not be used at all.
-        reason: (K,) one word: the gate's, or `not_finite`, `not_positive`, `out_of_image`, `duplicate`,
-            `no_relative_value`.
+        reason: (K,) one word: the gate's, or `not_finite`, `not_positive`, `out_of_range`, `bad_sigma`,
+            `out_of_image`, `no_relative_value`, `duplicate`.
     """
 
     keep: BoolArray
@@ -191,10 +215,11 @@ class MetricDepth:
         depth_m: (H, W) float32 metres, finite and > 0 everywhere.
         sigma_m: (H, W) float32 standard deviation in metres, finite and > 0 everywhere.
         anchors: the verdict on every anchor.
-        status: `ok`, or the name of the first degradation that any stage reported.
+        status: `ok`, or a named degradation: the fit's if it has one, else the gate's, else the head's.
         fit: the closed-form fit on the kept anchors.
         space: the space of that fit.
-        stages: the name of what ran at each stage.
+        stages: the name of what ran at each stage; the foundation is `given` where the call brought its own field.
+        options: the parameters of each stage, by stage and name.
         timings_ms: wall time of each stage.
     """
 
@@ -205,6 +230,7 @@ class MetricDepth:
     fit: FitResult
     space: Space
     stages: dict[str, str] = field(default_factory=dict)
+    options: dict[str, dict[str, Any]] = field(default_factory=dict)
     timings_ms: dict[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -212,6 +238,7 @@ class MetricDepth:
         return {
             "status": self.status,
             "stages": self.stages,
+            "options": self.options,
             "space": self.space,
             "fit": {
                 "scale": self.fit.scale,

@@ -56,12 +56,16 @@ class TestEveryFit:
 
     def test_covariance_covers_the_truth(self, name: str, make_samples: Callable[..., Samples]) -> None:
         rng = np.random.default_rng(5)
-        deviations = []
-        for _ in range(200):
+        slopes, levels = [], []
+        for _ in range(400):
             x = rng.random(60)
             result = self.fit(name)(make_samples(x, 2 * x + 3 + 0.1 * rng.normal(size=60)))
-            deviations.append((result.scale - 2) / np.sqrt(result.covariance[0, 0]))
-        assert 0.8 < np.std(deviations) < 1.45, "slope errors in units of the reported deviation"
+            at = np.array([x.mean(), 1.0])
+            level = result(at[:1])[0] - (2 * at[0] + 3)
+            slopes.append((result.scale - 2) / np.sqrt(result.covariance[0, 0]))
+            levels.append(level / np.sqrt(at @ result.covariance @ at))
+        for deviations in (slopes, levels):
+            assert 0.8 < np.std(deviations) < 1.3, "errors in units of the reported deviation"
 
     def test_no_anchor(self, name: str, make_samples: Callable[..., Samples]) -> None:
         result = self.fit(name)(make_samples([], []))

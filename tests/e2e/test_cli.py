@@ -16,10 +16,14 @@ from mrac import cli
 from mrac.io.files import read_png16
 
 
+def calibrate(image: Path, anchors: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    return mrac("calibrate", image, "--anchors", anchors, "--foundation", "none", "--out", out)
+
+
 def mrac(*words: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mrac", *map(str, words)]
     environment = os.environ | {"COLUMNS": "80"}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=environment)
 
 
 @pytest.fixture
@@ -34,6 +38,8 @@ def files(tmp_path: Path) -> Path:
     rows = [f"{a},{b},{c:.4f}" for a, b, c in zip(u, v, z, strict=True)] + ["99,0,1", "3,3,-1", "4,4,"]
     (tmp_path / "anchors.csv").write_text("\n".join(["u,v,z", *rows]))
     np.save(tmp_path / "truth.npy", depth_m)
+    Image.fromarray(np.ones((20, 30), np.uint16)).save(tmp_path / "small.png")
+    Image.fromarray(np.ones((40, 60), np.uint16)).save(tmp_path / "depth.png")
     return tmp_path
 
 
@@ -66,16 +72,7 @@ def test_the_main_job(files: Path) -> None:
 
 
 def test_with_nothing_but_an_image_and_readings(files: Path) -> None:
-    done = mrac(
-        "calibrate",
-        files / "photo.png",
-        "--anchors",
-        files / "anchors.csv",
-        "--foundation",
-        "none",
-        "--out",
-        files / "o",
-    )
+    done = calibrate(files / "photo.png", files / "anchors.csv", files / "o")
     assert done.returncode == 0, done.stderr
     assert "no_witness" in done.stdout
 
@@ -124,6 +121,8 @@ def test_help(words: list[str]) -> None:
              "--out", "{d}/o"],
             "exclude each other",
         ),
+        (["calibrate", "{d}/photo.png", "--anchors", "{d}/small.png", "--anchors-scale", "9", "--out", "{d}/o"], "60×"),
+        (["calibrate", "{d}/photo.png", "--anchors", "{d}/depth.png", "--out", "{d}"], "would overwrite"),
         (["list", "nonsense"], "nonsense"),
         (["nonsense"], "nonsense"),
     ],
@@ -135,6 +134,38 @@ def test_mistakes_are_one_line_and_code_2(words: list[str], says: str, files: Pa
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr
     assert not (files / "o" / "report.json").exists()
+
+
+def test_no_arguments_show_the_help() -> None:
+    done = mrac()
+    assert done.returncode == 2
+    assert "\n    mrac calibrate" in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_consoles_without_greek(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    for what in ("gates", "fits"):
+        assert mrac("list", what).returncode == 0
+
+
+def test_a_failed_run_leaves_no_report_that_vouches_for_it(files: Path) -> None:
+    assert calibrate(files / "photo.png", files / "anchors.csv", files / "o").returncode == 0
+    (files / "o" / "preview.png").unlink()
+    (files / "o" / "preview.png").mkdir()
+    done = calibrate(files / "photo.png", files / "anchors.csv", files / "o")
+    assert done.returncode == 2
+    assert "preview.png: is a folder" in done.stderr
+    assert not (files / "o" / "report.json").exists()
+
+
+def test_a_tall_narrow_image(files: Path) -> None:
+    Image.fromarray(np.zeros((900, 3, 3), np.uint8)).save(files / "tall.png")
+    (files / "two.csv").write_text("u,v,z\n1,1,2\n1,800,3\n")
+    done = calibrate(files / "tall.png", files / "two.csv", files / "o")
+    assert done.returncode == 0, done.stderr
+    with Image.open(files / "o" / "preview.png") as picture:
+        assert picture.width * picture.height < 1e6
 
 
 def test_debug_shows_the_traceback_on_either_side_of_the_command(files: Path) -> None:

@@ -1,12 +1,13 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from mrac import Anchors, Calibrator, ContractError, RelativeDepth
 from mrac.conventions import FloatArray
-from mrac.gate._base import Gate
+from mrac.gate._base import LineGate
 from mrac.gate.theil_sen_mad import TheilSenMad
 from mrac.types import WORST_SCORE, GateResult, Samples
 from tests.conftest import MadeScene
@@ -84,7 +85,8 @@ def test_without_a_witness_the_status_says_so() -> None:
 
 
 def test_a_gate_that_rejects_all_is_overruled_by_name() -> None:
-    class Nobody(Gate):
+    @dataclass(frozen=True)
+    class Nobody(LineGate):
         def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
             no = np.zeros(len(samples), np.bool_)
             return GateResult(no, np.ones(len(samples)), np.full(len(samples), "disliked"), no.astype(float))
@@ -129,3 +131,71 @@ def test_a_stated_deviation_weighs_the_reading() -> None:
     sure = Calibrator(foundation="none", gate="none")(IMAGE, Anchors(anchors, [1.0, 2.0], [0.01, 2.0]))
     unsure = Calibrator(foundation="none", gate="none")(IMAGE, Anchors(anchors, [1.0, 2.0], [1.0, 0.01]))
     assert sure.depth_m[10, 5] < unsure.depth_m[10, 5]
+
+
+@pytest.mark.parametrize("head", ["affine", "kriging"])
+@pytest.mark.parametrize("fit", ["ols", "huber", "ransac", "theil_sen"])
+@pytest.mark.parametrize("gate", ["none", "theil_sen_mad", "siegel_mad", "ransac"])
+def test_anchors_a_hair_apart_do_not_make_a_line(gate: str, fit: str, head: str) -> None:
+    """Two readings 1e-170 pixels apart have different x, and a slope that no number can hold."""
+    values = np.tile(np.arange(30.0), (20, 1))
+    for gap in (5e-324, 1e-170, 1e-30, 1e-12):
+        anchors = Anchors([[k * gap, 0.0] for k in range(4)], [1.0, 2.0, 3.0, 5.0])
+        out = Calibrator(gate=gate, fit=fit, head=head)(IMAGE, anchors, relative=RelativeDepth(values, "depth"))
+        assert np.isfinite(out.depth_m).all()
+        assert np.isfinite(out.sigma_m).all()
+        assert np.isfinite(out.fit.covariance).all()
+
+
+@pytest.mark.parametrize("size", [1e-45, 1e-30, 1.0, 1e30, 3e38])
+@pytest.mark.parametrize("space", ["depth", "inverse_depth", "log_depth"])
+def test_relative_fields_of_any_size(size: float, space: str) -> None:
+    values = (np.random.default_rng(0).random((20, 30)) - 0.5) * 2 * size
+    anchors = Anchors([[1, 1], [9, 9], [20, 15], [25, 3]], [1.0, 2.0, 3.0, 2.0])
+    for method in ("default", "cfa_ols"):
+        out = Calibrator(method)(IMAGE, anchors, relative=RelativeDepth(values, space))
+        assert np.isfinite(out.depth_m).all()
+        assert (out.depth_m > 0).all()
+
+
+def test_the_report_can_repeat_the_run() -> None:
+    anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
+    relative = RelativeDepth(np.linspace(1, 2, 600).reshape(20, 30), "depth")
+    out = Calibrator(gate="theil_sen_mad:kappa=3")(IMAGE, anchors, relative=relative)
+    assert out.stages["foundation"] == "given"
+    assert out.options["gate"] == {"kappa": 3}
+    assert out.options["head"]["noise"] == 0.06
+
+
+def test_a_flat_answer_is_named() -> None:
+    anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
+    assert Calibrator("cfa_ols", foundation="none")(IMAGE, anchors).status == "no_relative_depth"
+
+
+def test_without_a_reading_the_prior_is_what_is_documented() -> None:
+    out = Calibrator(foundation="none")(IMAGE, Anchors([], []))
+    np.testing.assert_allclose(out.depth_m, 3.0, rtol=1e-6)
+    assert out.sigma_m.min() > 2.5
+
+
+def test_one_anchor_is_as_unsure_far_away_as_at_the_anchor() -> None:
+    relative = RelativeDepth(np.linspace(1, 20, 600).reshape(20, 30), "depth")
+    out = Calibrator("cfa_ols")(IMAGE, Anchors([[0, 0]], [1.0]), relative=relative)
+    share = out.sigma_m / out.depth_m
+    assert share.min() > 0.29
+
+
+def test_a_bad_deviation_is_named() -> None:
+    anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0], [0.1, -1.0, np.nan])
+    out = Calibrator(foundation="none")(IMAGE, anchors)
+    assert out.anchors.reason.tolist() == ["unjudged", "bad_sigma", "bad_sigma"]
+
+
+def test_a_portrait_is_a_turned_landscape() -> None:
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 256, (60, 90, 3), dtype=np.uint8)
+    uv = rng.integers(0, 60, (12, 2)).astype(float)
+    z = rng.uniform(1, 4, 12)
+    wide = Calibrator(foundation="none")(image, Anchors(uv, z))
+    tall = Calibrator(foundation="none")(image.swapaxes(0, 1).copy(), Anchors(uv[:, ::-1], z))
+    np.testing.assert_allclose(tall.depth_m.T, wide.depth_m, rtol=1e-3)

@@ -18,22 +18,23 @@ def validity(anchors: Anchors, shape: tuple[int, int], has_value: BoolArray | No
         has_value: (H, W), where the relative field has a prediction of its own; None without a relative field.
 
     Returns:
-        (K,) of `not_finite`, `not_positive`, `out_of_range` (under a millimetre or over ten kilometres),
-        `out_of_image`, `no_relative_value`, `duplicate` (the position of an earlier usable reading), or `USABLE`.
+        (K,) of `not_finite`, `not_positive`, `out_of_range` (under a millimetre or over ten kilometres), `bad_sigma`
+        (not finite, or negative), `out_of_image`, `no_relative_value`, `duplicate` (the position of an earlier usable
+        reading), or `USABLE`.
     """
     H, W = shape
     u, v = anchors.uv_px.T
     z = anchors.z_m
     reason = np.full(len(anchors), USABLE, dtype="<U17")
     finite = np.isfinite(u) & np.isfinite(v) & np.isfinite(z)
-    if anchors.sigma_m is not None:
-        finite &= np.isfinite(anchors.sigma_m) & (anchors.sigma_m >= 0.0)
     inside = (u >= -0.5) & (u < W - 0.5) & (v >= -0.5) & (v < H - 0.5)
     if has_value is not None:
         row = np.clip(np.rint(np.where(inside, v, 0.0)), 0, H - 1).astype(np.intp)
         column = np.clip(np.rint(np.where(inside, u, 0.0)), 0, W - 1).astype(np.intp)
         reason[~has_value[row, column]] = "no_relative_value"
     reason[~inside] = "out_of_image"
+    if anchors.sigma_m is not None:
+        reason[~(np.isfinite(anchors.sigma_m) & (anchors.sigma_m >= 0.0))] = "bad_sigma"
     reason[(z < MIN_DEPTH_M) | (z > MAX_DEPTH_M)] = "out_of_range"
     reason[z <= 0.0] = "not_positive"
     reason[~finite] = "not_finite"

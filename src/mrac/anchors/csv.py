@@ -17,12 +17,13 @@ _ALIASES: Final = {
 _EMPTY: Final = ("", "nan", "na", "none", "null")
 
 
-def read(path: Path, scale: float | None = None) -> Anchors:
+def read(path: Path, scale: float | None, image_shape: tuple[int, int] | None) -> Anchors:
     """Reads a table separated by commas, semicolons, tabs or blanks; empty cells are readings that never came (NaN).
 
     Args:
         path: the file.
         scale: stored z per metre, such as 1000 for millimetres; None means metres.
+        image_shape: not needed here; positions are checked against the image later.
 
     Raises:
         ContractError: no header, a column missing or named twice, a cell that is not a number, or a short row.
@@ -33,7 +34,10 @@ def read(path: Path, scale: float | None = None) -> Anchors:
         raise ContractError(f"anchors/csv: {path} is empty; a header u,v,z and one row per anchor are needed")
     header = lines[0][1]
     delimiter = next((d for d in ",;\t" if d in header), " ")
-    rows = list(csv.reader((line for _, line in lines), delimiter=delimiter, skipinitialspace=True))
+    try:
+        rows = [next(csv.reader([line], delimiter=delimiter, skipinitialspace=True)) for _, line in lines]
+    except csv.Error as error:
+        raise ContractError(f"anchors/csv: {path} is not a table of numbers: {error}") from None
     columns = _columns(rows[0], path)
     table: dict[str, list[float]] = {name: [] for name in columns}
     for (number, _), row in zip(lines[1:], rows[1:], strict=True):

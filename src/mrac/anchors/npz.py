@@ -6,12 +6,13 @@ from mrac.io.files import read_arrays
 from mrac.types import Anchors
 
 
-def read(path: Path, scale: float | None = None) -> Anchors:
+def read(path: Path, scale: float | None, image_shape: tuple[int, int] | None) -> Anchors:
     """Reads the arrays of an `Anchors`.
 
     Args:
         path: the file.
         scale: stored z per metre; None means metres.
+        image_shape: not needed here; positions are checked against the image later.
 
     Raises:
         ContractError: the file is missing or broken, lacks an array, or one has the wrong shape.

@@ -48,12 +48,20 @@ class Fit(ABC):
         """Fits three or more samples whose `x` (K,) are not all equal to `y` (K,)."""
 
 
-def line_covariance(x: FloatArray, weight: FloatArray, sigma: float) -> FloatArray:
-    """(2, 2) covariance of (scale, shift) of a weighted least-squares line with residual deviation `sigma`."""
+def line_covariance(x: FloatArray, weight: FloatArray, slope_sigma: float, level_sigma: float) -> FloatArray:
+    """(2, 2) covariance of (scale, shift) of a line through K points.
+
+    Args:
+        x: (K,), not all equal.
+        weight: (K,) of mean 1.
+        slope_sigma: deviation of y around the line, over the root of the slope estimator's efficiency.
+        level_sigma: the same for the line's height at the mean of x; both are equal for least squares.
+    """
     total = weight.sum()
     centre = weight @ x / total
-    var_scale = sigma**2 / (weight @ (x - centre) ** 2)
-    return np.array([[var_scale, -centre * var_scale], [-centre * var_scale, sigma**2 / total + centre**2 * var_scale]])
+    var_scale = slope_sigma**2 / (weight @ (x - centre) ** 2)
+    var_shift = level_sigma**2 / total + centre**2 * var_scale
+    return np.array([[var_scale, -centre * var_scale], [-centre * var_scale, var_shift]])
 
 
 def _undetermined(samples: Samples) -> FitResult | None:
@@ -65,7 +73,7 @@ def _undetermined(samples: Samples) -> FitResult | None:
         return _constant(samples, float(np.median(samples.y)), _spread(samples), status)
     if len(samples) == 1:
         return _one_unknown(samples, "one_anchor")
-    if np.ptp(samples.x) == 0.0:
+    if samples.flat:
         return _one_unknown(samples, "degenerate_x")
     return _two_anchors(samples) if len(samples) == 2 else None
 
@@ -85,12 +93,14 @@ def _one_unknown(samples: Samples, status: str) -> FitResult:
     assert samples.x is not None
     x, y = float(np.median(samples.x)), float(np.median(samples.y))
     scale, shift = 0.0, y
+    sigma = UNCHECKED_SPREAD * _y_per_log_depth(y, samples.space)
+    covariance = np.diag([0.0, sigma**2])
     if samples.native and samples.space == "log_depth":
         scale, shift = 1.0, y - x
-    elif samples.native and x > 0.0:
+    elif samples.native and x > 1e-30:  # smaller is zero in single precision, which relative fields have
         scale, shift = y / x, 0.0
-    sigma = UNCHECKED_SPREAD * _y_per_log_depth(y, samples.space)
-    return FitResult(scale, shift, np.diag([0.0, sigma**2]), sigma, np.ones(len(samples), np.bool_), status)
+        covariance = np.diag([(sigma / x) ** 2, 0.0])  # the scale is what is unknown: the share of depth is constant
+    return FitResult(scale, shift, covariance, sigma, np.ones(len(samples), np.bool_), status)
 
 
 def _two_anchors(samples: Samples) -> FitResult:
@@ -100,7 +110,7 @@ def _two_anchors(samples: Samples) -> FitResult:
     if samples.native and scale <= 0.0:
         return _one_unknown(samples, "two_anchors")
     sigma = UNCHECKED_SPREAD * _y_per_log_depth(float(y.mean()), samples.space)
-    covariance = line_covariance(x, np.ones(2), sigma)
+    covariance = line_covariance(x, np.ones(2), sigma, sigma)
     return FitResult(scale, float(y[0] - scale * x[0]), covariance, sigma, np.ones(2, np.bool_), "two_anchors")
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.fit._base import Fit
+from mrac.fit._base import Fit, line_covariance
 from mrac.fit.ols import least_squares
+from mrac.options import check_numbers
 from mrac.types import FitResult, Samples
 
 
@@ -22,10 +23,15 @@ class Huber(Fit):
     threshold: float = 1.345
     max_rounds: int = 100
 
+    def __post_init__(self) -> None:
+        check_numbers(self, 1e-3, 1e9, only=("threshold",))
+        check_numbers(self, 1, 1e6, only=("max_rounds",))
+
     def solve(self, samples: Samples, x: FloatArray, y: FloatArray) -> FitResult:
         """See `Fit`; `status` is `not_converged` after `max_rounds`."""
         fit = least_squares(x, y, samples.weight)
         tolerance = 1e-10 * float(np.ptp(y))
+        scale = 0.0
         for _ in range(self.max_rounds):
             residual = np.abs(y - fit(x))
             scale = 1.4826 * float(np.median(residual))
@@ -34,8 +40,16 @@ class Huber(Fit):
             weight = samples.weight * np.minimum(1.0, self.threshold * scale / np.maximum(residual, scale * 1e-9))
             last, fit = fit, least_squares(x, y, weight)
             if np.abs(fit(x) - last(x)).max() <= tolerance:
-                return fit
-        return replace(fit, status="not_converged")
+                return self._with_covariance(fit, x, y, scale)
+        return replace(self._with_covariance(fit, x, y, scale), status="not_converged")
+
+    def _with_covariance(self, fit: FitResult, x: FloatArray, y: FloatArray, scale: float) -> FitResult:
+        """Huber's asymptotic variance, E ψ² / (E ψ')²: re-weighted least squares alone would be overconfident."""
+        residual = np.abs(y - fit(x))
+        bounded = np.minimum(residual, self.threshold * scale)
+        inside = float(np.mean(residual <= self.threshold * scale))
+        deviation = float(np.sqrt(bounded @ bounded / max(x.size - 2, 1))) / max(inside, 1.0 / x.size)
+        return replace(fit, covariance=line_covariance(x, np.ones(x.size), deviation, deviation), sigma=scale)
 
 
 IMPLEMENTATION = Huber

@@ -20,6 +20,7 @@ def least_squares(x: FloatArray, y: FloatArray, weight: FloatArray, used: BoolAr
     """
     used = np.ones(x.size, np.bool_) if used is None else used
     xs, ys, ws = x[used], y[used], weight[used]
+    ws = ws / ws.mean()  # only their ratios mean anything
     total = ws.sum()
     # Centred sums: relative fields run into the thousands and raw second moments would cancel.
     x_mean, y_mean = ws @ xs / total, ws @ ys / total
@@ -27,8 +28,8 @@ def least_squares(x: FloatArray, y: FloatArray, weight: FloatArray, used: BoolAr
     scale = float((ws * dx) @ (ys - y_mean) / (ws @ (dx * dx)))
     shift = float(y_mean - scale * x_mean)
     residual = ys - (scale * xs + shift)
-    sigma = float(np.sqrt(ws @ residual**2 / total * xs.size / max(xs.size - 2, 1)))
-    return FitResult(scale, shift, line_covariance(xs, ws, sigma), sigma, used)
+    sigma = float(np.sqrt(ws @ residual**2 / max(xs.size - 2, 1)))
+    return FitResult(scale, shift, line_covariance(xs, ws, sigma, sigma), sigma, used)
 
 
 @dataclass(frozen=True, kw_only=True)

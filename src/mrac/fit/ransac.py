@@ -8,6 +8,7 @@ from mrac.conventions import FloatArray
 from mrac.fit._base import Fit
 from mrac.fit.ols import least_squares
 from mrac.line.ransac import consensus
+from mrac.options import check_numbers
 from mrac.types import FitResult, Samples
 
 
@@ -24,6 +25,11 @@ class Ransac(Fit):
     threshold: float = 0.0
     trials: int = 200
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_numbers(self, 0.0, 1e9, only=("threshold",))
+        check_numbers(self, 1, 1e7, only=("trials",))
+        check_numbers(self, 0, 2**32 - 1, only=("seed",))
 
     def solve(self, samples: Samples, x: FloatArray, y: FloatArray) -> FitResult:
         """See `Fit`."""

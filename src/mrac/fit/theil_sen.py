@@ -1,6 +1,8 @@
 """Theil–Sen: the median of all pairwise slopes, exactly, at any number of anchors (the paper's eq. 4)."""
 
+import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -9,7 +11,9 @@ from mrac.fit._base import Fit, line_covariance
 from mrac.line.theil_sen import theil_sen_line
 from mrac.types import FitResult, Samples
 
-_EFFICIENCY = 0.955  # of the Theil–Sen slope against least squares under Gaussian noise (3/π; Sen 1968)
+# Against least squares under Gaussian noise: of the median of slopes (3/π; Sen 1968), and of the median intercept.
+_SLOPE_EFFICIENCY: Final = 3.0 / math.pi
+_MEDIAN_EFFICIENCY: Final = 2.0 / math.pi
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +24,8 @@ class TheilSen(Fit):
         """See `Fit`; the covariance is the Gaussian one at the residuals' median absolute deviation."""
         slope, shift = theil_sen_line(x, y)
         sigma = 1.4826 * float(np.median(np.abs(y - (slope * x + shift))))
-        covariance = line_covariance(x, np.ones(x.size), sigma) / _EFFICIENCY
+        slope_sigma, level_sigma = sigma / _SLOPE_EFFICIENCY**0.5, sigma / _MEDIAN_EFFICIENCY**0.5
+        covariance = line_covariance(x, np.ones(x.size), slope_sigma, level_sigma)
         return FitResult(slope, shift, covariance, sigma, np.ones(x.size, np.bool_))
 
 

@@ -52,7 +52,7 @@ class Card:
             space = as_space(card["space"])
         except OSError:
             raise ContractError(f"foundation/onnx: no card {path}; it is needed, such as {example}") from None
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise ContractError(f"foundation/onnx: card {path}: {error!r}; needed: {example}") from None
         if min(height, width) < 1 or min(std_r, std_g, std_b) <= 0.0:
             raise ContractError(f"foundation/onnx: card {path}: sizes and std must be > 0; needed: {example}")
@@ -77,7 +77,7 @@ class Onnx(Foundation):
         """
         path = Path(self.path)
         card = Card.read(path.with_suffix(".json"))
-        session = _session(str(path))
+        session = _session(str(path), path.stat().st_mtime_ns if path.is_file() else 0)
         height, width = card.input_size
         resized = Image.fromarray(image).resize((width, height), Image.Resampling.BICUBIC)
         pixels = np.asarray(resized, dtype=np.float32) / np.float32(255.0)
@@ -100,7 +100,7 @@ class Onnx(Foundation):
 
 
 @lru_cache(maxsize=4)
-def _session(path: str) -> Any:
+def _session(path: str, changed_ns: int) -> Any:  # keyed by the time of the last change: a new file is loaded anew
     import onnxruntime  # noqa: PLC0415  (half a second and 50 MB: only those who use a network pay)
 
     if not Path(path).is_file():

@@ -41,7 +41,7 @@ class Precomputed(Foundation):
         """
         values, stated = self._read()
         space = as_space(self.space or stated or "inverse_depth")
-        if values.dtype.kind in "iu" and space != "inverse_depth":
+        if Path(self.path).suffix.lower() == ".png" and space != "inverse_depth":
             values = np.where(values > 0, values, np.nan)
         relative = RelativeDepth(values, space)
         (h, w), (H, W) = relative.values.shape, image.shape[:2]

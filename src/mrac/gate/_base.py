@@ -9,20 +9,28 @@ from mrac.types import WORST_SCORE, GateResult, Samples
 
 
 class Gate(ABC):
-    """A gate is a frozen dataclass of its parameters; calling it judges, and keeps nothing.
+    """A gate is a frozen dataclass of its parameters; calling it judges, and keeps nothing."""
 
-    A gate that compares anchors with the relative field cannot judge without one (`no_witness`), with a flat one
-    (`degenerate_x`), or with fewer than three anchors, where any line fits (`too_few_anchors`). It then keeps every
-    anchor, with the reason `unjudged`, and says so in its status.
+    @abstractmethod
+    def __call__(self, samples: Samples) -> GateResult:
+        """Judges any number of samples, 0 included."""
+
+
+class LineGate(Gate):
+    """A gate that compares the anchors with a line through the relative field.
+
+    It cannot judge without such a field (`no_witness`), with a flat one (`degenerate_x`), or with fewer than three
+    anchors, where any line fits (`too_few_anchors`). It then keeps every anchor, with the reason `unjudged`, and says
+    so in its status.
     """
 
     def __call__(self, samples: Samples) -> GateResult:
-        """Judges any number of samples, 0 included."""
+        """See `Gate`."""
         if samples.x is None:
             return unjudged(len(samples), "no_witness")
         if len(samples) < 3:
             return unjudged(len(samples), "too_few_anchors")
-        if np.ptp(samples.x) == 0.0:
+        if samples.flat:
             return unjudged(len(samples), "degenerate_x")
         return self.judge(samples, samples.x, samples.y)
 

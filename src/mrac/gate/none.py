@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from mrac.conventions import FloatArray
 from mrac.gate._base import Gate, unjudged
 from mrac.types import GateResult, Samples
 
@@ -13,10 +12,6 @@ class NoGate(Gate):
 
     def __call__(self, samples: Samples) -> GateResult:
         """See `Gate`; not judging is what was asked for, so the status is `ok` whatever the scene."""
-        return unjudged(len(samples), "ok")
-
-    def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
-        """See `Gate`."""
         return unjudged(len(samples), "ok")
 
 

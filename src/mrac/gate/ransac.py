@@ -7,8 +7,9 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.fit.ols import least_squares
-from mrac.gate._base import Gate, verdict
+from mrac.gate._base import LineGate, verdict
 from mrac.line.ransac import consensus
+from mrac.options import check_numbers
 from mrac.space import Space
 from mrac.types import GateResult, Samples
 
@@ -18,7 +19,7 @@ _DEFAULT_THRESHOLD: Final[dict[Space, float]] = {"depth": 0.2, "inverse_depth": 
 
 
 @dataclass(frozen=True, kw_only=True)
-class RansacGate(Gate):
+class RansacGate(LineGate):
     """Keeps the largest set of anchors that agree with one line.
 
     Attributes:
@@ -31,8 +32,13 @@ class RansacGate(Gate):
     trials: int = 200
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        check_numbers(self, 0.0, 1e9, only=("threshold",))
+        check_numbers(self, 1, 1e7, only=("trials",))
+        check_numbers(self, 0, 2**32 - 1, only=("seed",))
+
     def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
-        """See `Gate`; scores are residuals from the consensus line in half thresholds, so 2 is the edge."""
+        """See `LineGate`; scores are residuals from least squares on the consensus set, in half thresholds."""
         threshold = self.threshold or _DEFAULT_THRESHOLD[samples.space]
         keep = consensus(x, y, threshold, self.trials, self.seed)
         residual = y - least_squares(x, y, np.ones(x.size), keep)(x)

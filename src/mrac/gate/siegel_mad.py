@@ -6,8 +6,10 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.gate._base import Gate, verdict
+from mrac.gate._base import LineGate, verdict
 from mrac.line.siegel import siegel_slope
+from mrac.line.theil_sen import mad_test
+from mrac.options import check_numbers
 from mrac.types import GateResult, Samples
 
 # The repeated median costs K²: half a second here, two minutes at 100,000 anchors.
@@ -15,7 +17,7 @@ MAX_FOR_SLOPE: Final = 6_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SiegelMad(Gate):
+class SiegelMad(LineGate):
     """As the paper's gate, with the slope of each anchor's median pair instead of the median over all pairs.
 
     Above `MAX_FOR_SLOPE` anchors the slope is taken from that many, evenly spaced in the order given; intercept,
@@ -27,16 +29,16 @@ class SiegelMad(Gate):
 
     kappa: float = 2.0
 
+    def __post_init__(self) -> None:
+        check_numbers(self, 0.0, 1e9)
+
     def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
-        """See `Gate`."""
+        """See `LineGate`."""
         some = np.linspace(0, x.size - 1, min(x.size, MAX_FOR_SLOPE)).astype(np.intp)
         if np.ptp(x[some]) == 0.0:  # those differ in x that were left out: rare, and worth the wait
             some = np.arange(x.size)
-        residual = y - siegel_slope(x[some], y[some]) * x
-        residual -= np.median(residual)
-        sigma = 1.4826 * float(np.median(np.abs(residual)))
-        rounding = 8.0 * np.finfo(np.float64).eps * float(np.abs(y).max())
-        return verdict(samples, np.abs(residual) <= self.kappa * sigma + rounding, residual, sigma)
+        _, _, sigma, residual, keep, _ = mad_test(x, y, float(self.kappa), siegel_slope(x[some], y[some]))
+        return verdict(samples, keep, residual, sigma)
 
 
 IMPLEMENTATION = SiegelMad

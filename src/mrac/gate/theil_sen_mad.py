@@ -1,5 +1,6 @@
 """The paper's gate: Theil–Sen line, then a test at κ robust standard deviations (eqs. 4–6)."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
-from mrac.gate._base import Gate, verdict
+from mrac.gate._base import LineGate, verdict
 from mrac.line.theil_sen import NOT_FINITE, theil_sen_mad
-from mrac.types import GateResult, Samples
+from mrac.options import check_numbers
+from mrac.types import GateResult, Samples, as_numbers
 
 
 class TheilSenGate(NamedTuple):
@@ -42,21 +44,29 @@ def theil_sen_gate(x: ArrayLike, z: ArrayLike, kappa: float = 2.0) -> TheilSenGa
     Raises:
         ContractError: not two finite arrays of one length >= 1, or kappa not >= 0.
     """
-    xs, zs = np.asarray(x, dtype=np.float64), np.asarray(z, dtype=np.float64)
+    xs, zs = _kernel_array(x, "x"), _kernel_array(z, "z")
     if xs.ndim != 1 or xs.shape != zs.shape or xs.size == 0:
         raise ContractError(
             f"theil_sen_gate: x {xs.shape} and z {zs.shape} arrived; two (K,) arrays, K >= 1, are needed"
         )
-    if not kappa >= 0.0:
-        raise ContractError(f"theil_sen_gate: kappa = {kappa} arrived; a number >= 0 is needed")
-    slope, intercept, sigma, residual, keep, outcome = theil_sen_mad(xs, zs, kappa)
+    width = float(kappa)
+    if not 0.0 <= width < math.inf:
+        raise ContractError(f"theil_sen_gate: kappa = {kappa!r} arrived; a finite number >= 0 is needed")
+    slope, intercept, sigma, residual, keep, outcome = theil_sen_mad(xs, zs, width)
     if outcome == NOT_FINITE:
         raise ContractError("theil_sen_gate: x or z is not finite, or so large that the line through them is not")
     return TheilSenGate(slope, intercept, sigma, keep, residual)
 
 
+def _kernel_array(values: ArrayLike, name: str) -> FloatArray:
+    """`values` as the compiled gate was compiled for: any other layout would be compiled for anew, for seconds."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.flags.carray:
+        return values
+    return as_numbers(values, f"theil_sen_gate: {name}")
+
+
 @dataclass(frozen=True, kw_only=True)
-class TheilSenMad(Gate):
+class TheilSenMad(LineGate):
     """Trusts the anchors that one line explains; the breakdown point is 29 % wrong anchors.
 
     Attributes:
@@ -65,8 +75,11 @@ class TheilSenMad(Gate):
 
     kappa: float = 2.0
 
+    def __post_init__(self) -> None:
+        check_numbers(self, 0.0, 1e9)
+
     def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
-        """See `Gate`."""
+        """See `LineGate`."""
         gate = theil_sen_gate(x, y, self.kappa)
         return verdict(samples, gate.keep, gate.residual, gate.sigma)
 

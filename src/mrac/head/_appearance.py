@@ -28,13 +28,14 @@ def appearance(image: ImageArray) -> tuple[FloatArray, FloatArray]:
 
     Returns:
         Colour: (3, h, w) float32 lightness, red–green and yellow–blue; white to black is 1.
-        Regions: (2, h, w) edge-respecting coordinates u and v, in units of the image height.
+        Regions: (2, h, w) edge-respecting coordinates u and v, in units of the image's shorter side.
     """
     H, W = image.shape[:2]
     colour = _opponents(image)
     h, w = colour.shape[1:]
     v, u = np.mgrid[0:h, 0:w]
-    return colour, smooth_within_edges(np.stack([(u + 0.5) * (W / w / H), (v + 0.5) / h]), colour)
+    positions = np.stack([(u + 0.5) * (W / w), (v + 0.5) * (H / h)]) / min(H, W)
+    return colour, smooth_within_edges(positions, colour)
 
 
 def _opponents(image: ImageArray) -> FloatArray:

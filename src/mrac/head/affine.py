@@ -17,7 +17,7 @@ class Affine(Head):
     """D = from_space(scale · x + shift), with the fit's own residual and parameter variance as uncertainty."""
 
     def __call__(self, scene: Scene) -> HeadResult:
-        """See `Head`; with no relative field, the depth is constant."""
+        """See `Head`; with no relative field, the depth is constant and the status says so."""
         fit, space = scene.fit, scene.samples.space
         x = np.zeros(scene.shape) if scene.relative is None else scene.relative.astype(np.float64)
         depth_m = from_space(fit(x), space)
@@ -25,7 +25,8 @@ class Affine(Head):
         y_std = np.sqrt(np.maximum(var_scale * x * x + 2.0 * cov * x + var_shift, 0.0) + fit.sigma**2)
         low, high = SIGMA_SHARE
         sigma_m = np.clip(depth_std(depth_m, y_std, space), low * depth_m, high * depth_m)
-        return HeadResult(depth_m.astype(np.float32), sigma_m.astype(np.float32))
+        status = "no_relative_depth" if scene.relative is None and len(scene.samples) else "ok"
+        return HeadResult(depth_m.astype(np.float32), sigma_m.astype(np.float32), status)
 
 
 IMPLEMENTATION = Affine

@@ -1,9 +1,10 @@
 """Reads and writes the files at the package's border: errors name the file, writes are whole or not at all."""
 
 import json
-import os
-import tempfile
+import math
+import secrets
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -16,6 +17,19 @@ from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 
 _T = TypeVar("_T")
+
+# Whatever a damaged, encrypted or foreign archive makes numpy, zipfile and zlib raise.
+_BROKEN_ARCHIVE = (
+    OSError,
+    ValueError,
+    EOFError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 # The PNG text entry that states how stored values become metres; our own files carry it, so they can be read back.
 SCALE_KEY = "depth_m = value / scale; scale"
@@ -44,8 +58,19 @@ def read_png16(path: Path) -> tuple[NDArray[np.int64], float | None]:
     with _open_image(path) as image:
         if not image.mode.startswith("I"):
             raise ContractError(f"{path}: a 16-bit grey PNG is needed, a {image.mode} image arrived")
-        stated = image.info.get(SCALE_KEY)
-        return np.asarray(image).astype(np.int64), float(stated) if stated else None
+        return np.asarray(image).astype(np.int64), _stated_scale(image.info.get(SCALE_KEY), path)
+
+
+def _stated_scale(text: object, path: Path) -> float | None:
+    if text is None:
+        return None
+    try:
+        scale = float(str(text))
+    except ValueError:
+        scale = math.nan
+    if not 1e-6 <= scale <= 1e9:
+        raise ContractError(f"{path}: its text states a depth scale of {text!r}; a number > 0 is needed")
+    return scale
 
 
 def _open_image(path: Path) -> Image.Image:
@@ -92,21 +117,22 @@ def _load_numpy(path: Path, load: Callable[[IO[bytes]], _T]) -> _T:
             return load(file)
     except FileNotFoundError:
         raise ContractError(f"{path}: no such file") from None
-    except (OSError, ValueError, EOFError, KeyError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+    except _BROKEN_ARCHIVE as error:
         raise ContractError(f"{path}: not a readable numpy file ({error})") from None
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Writes a file so that a reader sees the old one or the whole new one, never a part, whatever happens."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    if path.is_dir():
+        raise ContractError(f"{path}: is a folder; a file is to be written there")
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with part.open("xb") as file:
             write(file)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        part.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
 
 

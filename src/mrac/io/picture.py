@@ -63,11 +63,11 @@ def draw_anchors(picture: Image.Image, uv_px: FloatArray, rejected: BoolArray, z
     draw = ImageDraw.Draw(picture)
     many = len(uv_px) > 2000
     r = max(1.0, min(picture.size) / (400 if many else 90))
+    size = np.array(picture.size) / zoom
+    inside = np.all((uv_px >= -0.5) & (uv_px < size), axis=1)  # False for NaN too
     order = np.argsort(rejected, kind="stable")  # crosses on top
-    for k in order[np.isfinite(uv_px[order]).all(axis=1)]:
+    for k in order[np.asarray(inside)[order]]:
         u, v = (float(c) for c in (uv_px[k] + 0.5) * zoom)
-        if not (0 <= u < picture.width and 0 <= v < picture.height):
-            continue
         if rejected[k]:
             for width, colour in ((r * 1.1, _INK), (r * 0.55, REJECTED)):
                 draw.line((u - r, v - r, u + r, v + r), fill=colour, width=max(1, round(width)))
@@ -94,13 +94,13 @@ def preview(depth_m: FloatArray, uv_px: FloatArray, keep: BoolArray, caption: st
         keep: (K,) which anchors were used.
         caption: what else the footer should say.
     """
-    zoom = max(1.0, 640.0 / depth_m.shape[1])
+    zoom = max(1.0, 640.0 / max(depth_m.shape))
     width, height = round(depth_m.shape[1] * zoom), round(depth_m.shape[0] * zoom)
     limits = depth_limits(depth_m)
     top = Image.fromarray(depth_colours(depth_m, limits)).resize((width, height), Image.Resampling.BILINEAR)
     draw_anchors(top, uv_px, ~keep, zoom)
     strip = 40
-    page = Image.new("RGB", (width, height + strip), _INK)
+    page = Image.new("RGB", (max(width, 560), height + strip), _INK)
     page.paste(top, (0, 0))
     draw = ImageDraw.Draw(page)
     middle = height + strip // 2
@@ -110,5 +110,5 @@ def preview(depth_m: FloatArray, uv_px: FloatArray, keep: BoolArray, caption: st
     page.paste(depth_bar(limits, (120, 12)), (x, middle - 6))
     draw.text((x + 128, middle), f"{limits[1]:.2f} m", fill="white", font=font(14), anchor="lm")
     counts = f"{int(keep.sum())} kept, {int((~keep).sum())} rejected, {caption}"
-    draw.text((width - 10, middle), counts, fill="white", font=font(14), anchor="rm")
+    draw.text((page.width - 10, middle), counts, fill="white", font=font(14), anchor="rm")
     return page

@@ -3,7 +3,7 @@
 import platform
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -24,6 +24,9 @@ def versions() -> dict[str, str]:
     }
 
 
+RESULT_FILES: Final = ("depth.npz", "depth.png", "preview.png", "report.json")
+
+
 def write_result(folder: Path, result: MetricDepth, anchors: Anchors, inputs: dict[str, Any]) -> None:
     """Writes the four files; `report.json` comes last, so a folder that has it is complete.
 
@@ -33,6 +36,8 @@ def write_result(folder: Path, result: MetricDepth, anchors: Anchors, inputs: di
         anchors: as they came in; their positions and depths are repeated beside the verdicts.
         inputs: what the report should say of the inputs (paths, options).
     """
+    report_path = folder / "report.json"
+    report_path.unlink(missing_ok=True)  # an older one would vouch for files that are about to change
     write_whole(
         folder / "depth.npz",
         lambda file: np.savez_compressed(file, depth_m=result.depth_m, sigma_m=result.sigma_m),
@@ -50,7 +55,7 @@ def write_result(folder: Path, result: MetricDepth, anchors: Anchors, inputs: di
     }
     report["inputs"] = inputs
     report["versions"] = versions()
-    write_json(folder / "report.json", report)
+    write_json(report_path, report)
 
 
 def _plain(value: float) -> float | str:

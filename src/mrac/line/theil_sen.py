@@ -21,6 +21,7 @@ __all__ = [
     "NOT_FINITE",
     "NO_DISTINCT_X",
     "TheilSenLine",
+    "mad_test",
     "slope_by_all_pairs",
     "slope_by_inversion_counting",
     "theil_sen_line",
@@ -193,7 +194,7 @@ def _all_finite(x: FloatArray, y: FloatArray) -> bool:
 
 
 @kernel
-def _mad(x: FloatArray, y: FloatArray, kappa: float, slope: float) -> _Verdict:
+def mad_test(x: FloatArray, y: FloatArray, kappa: float, slope: float) -> _Verdict:
     """Judges every point by its distance from the line of `slope`; see `theil_sen_mad`."""
     residuals = np.empty(x.size)
     keep = np.empty(x.size, np.bool_)
@@ -220,12 +221,12 @@ def _mad(x: FloatArray, y: FloatArray, kappa: float, slope: float) -> _Verdict:
 
 @kernel
 def _mad_of_few(x: FloatArray, y: FloatArray, kappa: float) -> _Verdict:
-    return _mad(x, y, kappa, _slope_of_few(x, y) if _all_finite(x, y) else np.inf)
+    return mad_test(x, y, kappa, _slope_of_few(x, y) if _all_finite(x, y) else np.inf)
 
 
 @kernel
 def _mad_of_many(x: FloatArray, y: FloatArray, kappa: float) -> _Verdict:
-    return _mad(x, y, kappa, _slope_of_many(x, y) if _all_finite(x, y) else np.inf)
+    return mad_test(x, y, kappa, _slope_of_many(x, y) if _all_finite(x, y) else np.inf)
 
 
 def theil_sen_mad(x: FloatArray, y: FloatArray, kappa: float) -> _Verdict:

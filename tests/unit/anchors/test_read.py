@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from mrac import Anchors, ContractError
 from mrac.anchors import read_anchors
-from mrac.io.files import write_depth_png
+from mrac.io.files import SCALE_KEY, write_depth_png
 
 
 def same(anchors: Anchors, uv: ArrayLike, z: ArrayLike) -> None:
@@ -127,3 +128,39 @@ def test_scale_must_be_positive(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("u,v,z\n1,2,3\n")
     with pytest.raises(ContractError, match="scale -1"):
         read_anchors(tmp_path / "a.csv", scale=-1.0)
+
+
+def test_damaged_archives_are_named(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "a.npz", uv_px=np.random.default_rng(0).random((50, 2)), z_m=np.ones(50))
+    content = bytearray((tmp_path / "a.npz").read_bytes())
+    for at in range(60, len(content) - 200, 7):
+        content[at] ^= 0xFF
+    (tmp_path / "a.npz").write_bytes(bytes(content))
+    with pytest.raises(ContractError, match=r"a\.npz"):
+        read_anchors(tmp_path / "a.npz")
+
+
+def test_positions_without_depths_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", uv_px=np.zeros((0, 2)), z_m=[1.0, 2.0, 3.0])
+    with pytest.raises(ContractError, match=r"uv_px.*\(3, 2\)"):
+        read_anchors(tmp_path / "a.npz")
+
+
+def test_complex_readings_are_refused() -> None:
+    with pytest.raises(ContractError, match="complex"):
+        Anchors([[1, 1]], [1j])
+
+
+@pytest.mark.parametrize("text", ["abc", "0", "nan", "-3"])
+def test_a_png_that_states_a_senseless_scale(text: str, tmp_path: Path) -> None:
+    info = PngInfo()
+    info.add_text(SCALE_KEY, text)
+    Image.fromarray(np.ones((2, 2), np.uint16)).save(tmp_path / "a.png", pnginfo=info)
+    with pytest.raises(ContractError, match="states a depth scale"):
+        read_anchors(tmp_path / "a.png")
+
+
+def test_csv_with_an_enormous_cell(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("u,v,z\n" + "1" * 200_000 + ",2,3\n")
+    with pytest.raises(ContractError, match=r"a\.csv"):
+        read_anchors(tmp_path / "a.csv")

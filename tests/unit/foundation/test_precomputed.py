@@ -49,3 +49,8 @@ def test_broken_files_are_named(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"nonsense")
     with pytest.raises(ContractError, match=name):
         Precomputed(str(tmp_path / name))(IMAGE)
+
+
+def test_whole_numbers_in_an_array_are_values_like_any_other(tmp_path: Path) -> None:
+    np.save(tmp_path / "r.npy", np.arange(-24, 24).reshape(6, 8))
+    assert np.isfinite(Precomputed(str(tmp_path / "r.npy"), "log_depth")(IMAGE).values).all()

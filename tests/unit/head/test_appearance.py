@@ -28,7 +28,7 @@ def test_a_portrait_is_a_turned_landscape() -> None:
     image = np.random.default_rng(0).integers(0, 256, (60, 90, 3), dtype=np.uint8)
     wide, tall = appearance(image), appearance(image.swapaxes(0, 1).copy())
     np.testing.assert_allclose(tall[0], wide[0].swapaxes(1, 2), atol=1e-6)
-    np.testing.assert_allclose(tall[1][::-1] * 90, wide[1].swapaxes(1, 2) * 60, atol=1e-6)
+    np.testing.assert_allclose(tall[1][::-1], wide[1].swapaxes(1, 2), atol=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (2, 2), (7, 4), (4, 9)])

@@ -10,7 +10,7 @@ from mrac import Anchors, Calibrator
 from mrac.conventions import FloatArray
 from mrac.fit.ols import Ols
 from mrac.head._base import Scene
-from mrac.head._matern import BIAS_VAR, FINE, FINE_VAR, PRIOR_VAR, Readings, posterior
+from mrac.head._matern import BIAS_VAR, FINE, FINE_VAR
 from mrac.head.kriging import Kriging
 from mrac.relative import sample_bilinear
 from mrac.types import Samples
@@ -23,13 +23,13 @@ def as_scene(made: MadeScene, relative: bool = True) -> Scene:
     return Scene(made.image, made.relative.values if relative else None, samples, Ols()(samples))
 
 
-def reference(head: Kriging, scene: Scene, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
+def reference(head: Kriging, scene: Scene, residuals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The same process by scikit-learn, in double precision."""
     points, anchors = (f.astype(np.float64) for f in head._features(scene))
     kernel = Matern(1.0, nu=1.5) + ConstantKernel(FINE_VAR) * Matern(1 / FINE, nu=1.5) + ConstantKernel(BIAS_VAR)
     process = GaussianProcessRegressor(kernel, alpha=head.noise**2, optimizer=None).fit(anchors, residuals)
     mean, std = process.predict(points.T, return_std=True)
-    return mean, std
+    return mean, std, kernel(anchors) + head.noise**2 * np.eye(len(anchors))
 
 
 @pytest.mark.parametrize("relative", [True, False])
@@ -40,10 +40,10 @@ def test_equals_scikit_learn(num_anchors: int, relative: bool, make_scene: Calla
     residuals = 0.1 * np.random.default_rng(1).normal(size=K)
     head = Kriging()
     field = head.residual_field(scene, residuals)
-    mean, std = reference(head, scene, residuals)
+    mean, std, covariance = reference(head, scene, residuals)
     prior = head.amplitude if relative else head.amplitude_alone
-    *_, length2 = posterior(Readings(head._features(scene)[1], np.full(K, head.noise**2), residuals))
-    amplitude = np.sqrt((head.prior_anchors * prior**2 + length2) / (head.prior_anchors + K))
+    length2 = residuals @ np.linalg.solve(covariance, residuals)
+    amplitude = float(np.sqrt((head.prior_anchors * prior**2 + length2) / (head.prior_anchors + K)))
     np.testing.assert_allclose(np.exp(field.mean), np.exp(mean), rtol=1e-3)
     # Single precision subtracts what many near anchors explain from the prior: 1e-4 of the amplitude is its floor.
     np.testing.assert_allclose(field.std, amplitude * std, rtol=1e-3, atol=1e-4 * amplitude)
@@ -101,7 +101,3 @@ def test_no_seam_between_tiles(make_scene: Callable[..., MadeScene]) -> None:
     full = Calibrator(foundation="none", gate="none", head=Kriging(max_exact=5000))(flat, made.anchors)
     jump, jump_full = (np.abs(np.diff(np.log(o.depth_m), axis=1)).max() for o in (out, full))
     assert jump < 1.2 * jump_full
-
-
-def test_prior_variance_is_the_sum_of_the_parts() -> None:
-    assert pytest.approx(1.0 + FINE_VAR + BIAS_VAR) == PRIOR_VAR
