@@ -19,7 +19,7 @@ check: $(STAMP)  ## style and types
 	$(BIN)/mypy
 
 bench-speed: $(STAMP)  ## ours beside scipy, scikit-learn and numpy, in one run, as ratios
-	$(BIN)/pytest benchmarks/test_speed.py --benchmark-enable --benchmark-only -q -p no:xdist
+	$(BIN)/pytest benchmarks/test_speed.py --benchmark-enable -q -p no:xdist -s
 
 bench-accuracy: $(STAMP)  ## depth from clean anchors alone; DATA names a folder with a manifest.csv
 	$(BIN)/python benchmarks/anchors_alone.py --data $(DATA) --sets nyu kitti15 sunrgbd tum

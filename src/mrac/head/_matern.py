@@ -25,6 +25,9 @@ PRIOR_VAR: Final = 1.0 + FINE_VAR + BIAS_VAR  # of any point, before it has seen
 _CHUNK: Final = 512  # points at a time: their covariances with 64 anchors stay in the L2 cache
 
 
+FARTHEST: Final = 100.0  # in length scales: nothing is correlated from there on, and squares must stay finite
+
+
 class Readings(NamedTuple):
     """What the process is conditioned on: K residuals, in units of the amplitude.
 
@@ -78,6 +81,14 @@ def _covariances(squares: NDArray[np.float32]) -> None:
         fine = e2 * e2 * e  # exp(−FINE · s)
         coarse = e + s * e
         squares[p] = coarse + np.float32(FINE_VAR) * (fine + np.float32(FINE) * s * fine) + np.float32(BIAS_VAR)
+
+
+@kernel
+def scale_into(values: FloatArray, origin: float, per_length: float, out: NDArray[np.float32]) -> None:
+    """Writes (values − origin) · per_length into `out`, (P,) each, within ±FARTHEST, whatever the values' size."""
+    for p in range(values.size):
+        scaled = (np.float64(values[p]) - origin) * per_length
+        out[p] = np.float32(min(max(scaled, -FARTHEST), FARTHEST))
 
 
 @kernel

@@ -10,7 +10,7 @@ from mrac.conventions import FloatArray
 from mrac.fit._base import PRIOR_SPREAD
 from mrac.head._appearance import appearance
 from mrac.head._base import Head, HeadResult, Scene
-from mrac.head._matern import NUM_FEATURES, PRIOR_VAR, Readings, posterior, predict
+from mrac.head._matern import FARTHEST, NUM_FEATURES, PRIOR_VAR, Readings, posterior, predict, scale_into
 from mrac.head._tiles import NUM_NEAREST, predict_tiled
 from mrac.head.affine import SIGMA_SHARE
 from mrac.options import check_numbers
@@ -131,18 +131,22 @@ class Kriging(Head):
         points[1] = (np.arange(H, dtype=np.float32) * position)[:, None]
         anchors[:, :2] = uv_px * position
         colour, regions = appearance(scene.image)
-        cells = (*(colour / self.colour_length), *(regions / self.region_length))
-        for feature, field in enumerate(cells, start=2):
-            points[feature] = resize_field(field, (H, W))
+        cells = np.concatenate([colour / self.colour_length, regions / self.region_length]).astype(np.float32)
+
+        def enlarge(first: int, last: int) -> None:
+            for cell in range(first, last):
+                points[2 + cell] = resize_field(cells[cell], (H, W))
+
+        for_each_span(len(cells), enlarge)
+        for feature in range(2, 2 + len(cells)):
             anchors[:, feature] = sample_bilinear(points[feature], uv_px)
         if scene.relative is None or scene.samples.x is None:
             points[7] = 0.0
         else:
             low, high = (float(p) for p in np.percentile(scene.relative[::4, ::4].astype(np.float64), [2.0, 98.0]))
-            # Beyond 25 times the field's range nothing is correlated any more, and squares must stay finite.
-            span = max(self.relative_length * (high - low), 1e-30)
-            points[7] = np.clip((scene.relative.astype(np.float64) - low) / span, -100.0, 100.0)
-            anchors[:, 7] = np.clip((scene.samples.x - low) / span, -100.0, 100.0)
+            per_length = 1.0 / max(self.relative_length * (high - low), 1e-30)
+            scale_into(scene.relative.ravel(), low, per_length, points[7].ravel())
+            anchors[:, 7] = np.clip((scene.samples.x - low) * per_length, -FARTHEST, FARTHEST)
         return points.reshape(NUM_FEATURES, H * W), anchors
 
 
