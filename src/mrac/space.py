@@ -52,8 +52,8 @@ def from_space(y: FloatArray, space: Space, min_m: float = MIN_DEPTH_M, max_m: f
 
 
 def log_from_space(y: FloatArray, space: Space, min_m: float = MIN_DEPTH_M, max_m: float = MAX_DEPTH_M) -> FloatArray:
-    """The logarithm of `from_space`, without the way through the exponential."""
-    clipped = _clip(y, space, min_m, max_m)
+    """The logarithm of `from_space` without the way through the exponential, in single precision: 1e-7 of the depth."""
+    clipped = _clip(y, space, min_m, max_m).astype(np.float32)
     if space == "inverse_depth":
         return -np.log(clipped)
     return clipped if space == "log_depth" else np.log(clipped)

@@ -4,7 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrac.errors import ContractError
-from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M, SPACES, Space, as_space, depth_std, from_space, to_space
+from mrac.space import (
+    MAX_DEPTH_M,
+    MIN_DEPTH_M,
+    SPACES,
+    Space,
+    as_space,
+    depth_std,
+    from_space,
+    log_from_space,
+    to_space,
+)
 
 
 @given(z=st.floats(MIN_DEPTH_M, MAX_DEPTH_M), space=st.sampled_from(SPACES))
@@ -37,3 +47,9 @@ def test_deviation_is_first_order(space: Space) -> None:
 def test_unknown_space_names_the_known_ones() -> None:
     with pytest.raises(ContractError, match=r"disparity.*depth, inverse_depth, log_depth"):
         as_space("disparity")
+
+
+@given(y=st.floats(-1e300, 1e300), space=st.sampled_from(SPACES))
+def test_the_logarithm_agrees(y: float, space: Space) -> None:
+    values = np.array([y])
+    assert log_from_space(values, space)[0] == pytest.approx(np.log(from_space(values, space)[0]), abs=1e-5)
