@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 from pathlib import Path
 
+from mrac.anchors._stored import Stored
 from mrac.errors import ContractError
 from mrac.types import Anchors
 
@@ -17,7 +18,8 @@ def read_anchors(path: Path, scale: float | None = None, image_shape: tuple[int,
         image_shape: (H, W) of the image, if known: a depth PNG of another size is refused.
 
     Raises:
-        ContractError: the file is missing, of an unknown kind, or broken.
+        ContractError: the file is missing, of an unknown kind, broken, of another size than the image, or nobody states
+            its scale.
     """
     kinds = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
     kind = path.suffix.lower().removeprefix(".")
@@ -29,7 +31,23 @@ def read_anchors(path: Path, scale: float | None = None, image_shape: tuple[int,
     if scale is not None and not 1e-6 <= scale <= 1e9:
         raise ContractError(f"anchors: scale {scale:g} arrived; a number from 1e-6 to 1e9 is needed")
     try:
-        anchors: Anchors = importlib.import_module(f"mrac.anchors.{kind}").read(path, scale, image_shape)
+        stored: Stored = importlib.import_module(f"mrac.anchors.{kind}").read(path)
     except (UnicodeDecodeError, PermissionError) as error:
         raise ContractError(f"anchors: {path} cannot be read: {error}") from None
-    return anchors
+    per_metre = scale or stored.per_metre
+    if per_metre is None:
+        raise ContractError(
+            f"anchors/{kind}: {path} does not state its scale; give it: --anchors-scale 256 for KITTI, 1000 for mm"
+        )
+    if image_shape is not None and stored.shape is not None and stored.shape != image_shape:
+        (h, w), (H, W) = stored.shape, image_shape
+        raise ContractError(
+            f"anchors/{kind}: {path} is {w}×{h} (width × height), the image {W}×{H}; the same size is needed, since "
+            "positions are pixels of the image"
+        )
+    anchors = Anchors(stored.uv_px, stored.z, stored.sigma)
+    if per_metre == 1.0:
+        return anchors
+    return Anchors(
+        anchors.uv_px, anchors.z_m / per_metre, None if anchors.sigma_m is None else anchors.sigma_m / per_metre
+    )

@@ -5,8 +5,8 @@ import math
 from pathlib import Path
 from typing import Final
 
+from mrac.anchors._stored import Stored
 from mrac.errors import ContractError
-from mrac.types import Anchors
 
 _ALIASES: Final = {
     "u": ("u", "x", "col", "column", "px", "u_px", "x_px", "pixel_x"),
@@ -17,13 +17,8 @@ _ALIASES: Final = {
 _EMPTY: Final = ("", "nan", "na", "none", "null")
 
 
-def read(path: Path, scale: float | None, image_shape: tuple[int, int] | None) -> Anchors:
+def read(path: Path) -> Stored:
     """Reads a table separated by commas, semicolons, tabs or blanks; empty cells are readings that never came (NaN).
-
-    Args:
-        path: the file.
-        scale: stored z per metre, such as 1000 for millimetres; None means metres.
-        image_shape: not needed here; positions are checked against the image later.
 
     Raises:
         ContractError: no header, a column missing or named twice, a cell that is not a number, or a short row.
@@ -43,10 +38,7 @@ def read(path: Path, scale: float | None, image_shape: tuple[int, int] | None) -
     for (number, _), row in zip(lines[1:], rows[1:], strict=True):
         for name, index in columns.items():
             table[name].append(_cell(row, index, name, f"anchors/csv: {path} line {number}"))
-    per_metre = scale or 1.0
-    sigma = [s / per_metre for s in table["sigma"]] if "sigma" in table else None
-    z_m = [z / per_metre for z in table["z"]]
-    return Anchors(list(zip(table["u"], table["v"], strict=True)), z_m, sigma)
+    return Stored(list(zip(table["u"], table["v"], strict=True)), table["z"], table.get("sigma"))
 
 
 def _columns(header: list[str], path: Path) -> dict[str, int]:
