@@ -8,8 +8,7 @@ import numpy as np
 from mrac.conventions import FloatArray
 from mrac.fit.ols import least_squares
 from mrac.gate._base import LineGate, verdict
-from mrac.line.ransac import consensus
-from mrac.options import check_numbers
+from mrac.line.ransac import RansacOptions, consensus
 from mrac.space import Space
 from mrac.types import GateResult, Samples
 
@@ -19,23 +18,11 @@ _DEFAULT_THRESHOLD: Final[dict[Space, float]] = {"depth": 0.2, "inverse_depth": 
 
 
 @dataclass(frozen=True, kw_only=True)
-class RansacGate(LineGate):
+class RansacGate(RansacOptions, LineGate):
     """Keeps the largest set of anchors that agree with one line.
 
-    Attributes:
-        threshold: agreement in units of y; 0 takes the default of the fit's space (0.2 m, 0.05 1/m, 0.1).
-        trials: pairs drawn.
-        seed: of the draw.
+    A threshold of 0 takes the default of the fit's space: 0.2 m, 0.05 1/m, 0.1.
     """
-
-    threshold: float = 0.0
-    trials: int = 200
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_numbers(self, 0.0, 1e9, only=("threshold",))
-        check_numbers(self, 1, 1e7, only=("trials",))
-        check_numbers(self, 0, 2**32 - 1, only=("seed",))
 
     def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
         """See `LineGate`; scores are residuals from least squares on the consensus set, in half thresholds."""

@@ -1,9 +1,32 @@
 """RANSAC for a line: the largest set of points within a threshold of the line through two of them."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.jit import kernel
+from mrac.options import check_numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class RansacOptions:
+    """What the RANSAC gate and the RANSAC fit both ask for.
+
+    Attributes:
+        threshold: agreement in units of y; 0 takes the stage's own rule.
+        trials: pairs drawn; all pairs are tried where there are no more than that.
+        seed: of the draw.
+    """
+
+    threshold: float = 0.0
+    trials: int = 200
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_numbers(self, 0.0, 1e9, only=("threshold",))
+        check_numbers(self, 1, 1e7, only=("trials",))
+        check_numbers(self, 0, 2**32 - 1, only=("seed",))
 
 
 @kernel
