@@ -1,6 +1,5 @@
 """The whole system on one screen: image and anchors, through six stages, to metric depth."""
 
-import dataclasses
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -167,8 +166,9 @@ def _name(implementation: object) -> str:
     return type(implementation).__module__.rpartition(".")[2]
 
 
-def _options(implementation: Any) -> dict[str, Any]:
-    return {f.name: getattr(implementation, f.name) for f in dataclasses.fields(implementation)}
+def _options(implementation: object) -> dict[str, Any]:
+    """The parameters of any stage, ours or a user's own class, as values that a report can hold."""
+    return {k: v if isinstance(v, str | int | float) else repr(v) for k, v in vars(implementation).items()}
 
 
 @contextmanager

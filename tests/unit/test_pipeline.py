@@ -1,6 +1,5 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -85,7 +84,6 @@ def test_without_a_witness_the_status_says_so() -> None:
 
 
 def test_a_gate_that_rejects_all_is_overruled_by_name() -> None:
-    @dataclass(frozen=True)
     class Nobody(LineGate):
         def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
             no = np.zeros(len(samples), np.bool_)
