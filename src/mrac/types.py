@@ -23,13 +23,12 @@ def as_numbers(values: ArrayLike, name: str) -> FloatArray:
     """
     try:
         raw = np.asarray(values)
-        if raw.dtype.kind == "c":
-            raise ContractError(f"{name}: real numbers are needed, complex ones arrived")
-        return raw.astype(np.float64, order="C")
+        numbers = raw.real.astype(np.float64, order="C")
     except (TypeError, ValueError) as error:
-        if isinstance(error, ContractError):
-            raise
         raise ContractError(f"{name}: numbers are needed, but {error}") from None
+    if np.iscomplexobj(raw):
+        raise ContractError(f"{name}: real numbers are needed, complex ones arrived")
+    return numbers
 
 
 def _frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> FloatArray:

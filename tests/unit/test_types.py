@@ -23,6 +23,8 @@ def test_anchors_are_copied_and_read_only() -> None:
         ([0, 1], [1.0], r"uv_px.*\(1, 2\).*\(2,\)"),
         ([[0, 1]], [[1.0]], r"z_m.*\(K\).*\(1, 1\)"),
         ([["a", 1]], [1.0], "uv_px: numbers are needed"),
+        ([[1, 2], [3]], [1.0, 2.0], "uv_px: numbers are needed"),
+        ([[1, {}]], [1.0], "uv_px: numbers are needed"),
     ],
 )
 def test_wrong_shapes_are_named(uv: object, z: object, says: str) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from mrac.conventions import FloatArray
 from mrac.fit._base import Fit, line_covariance
 from mrac.fit.ols import least_squares
+from mrac.line.theil_sen import MAD_TO_SIGMA
 from mrac.options import check_numbers
 from mrac.types import FitResult, Samples
 
@@ -34,7 +35,7 @@ class Huber(Fit):
         scale = 0.0
         for _ in range(self.max_rounds):
             residual = np.abs(y - fit(x))
-            scale = 1.4826 * float(np.median(residual))
+            scale = MAD_TO_SIGMA * float(np.median(residual))
             if scale <= tolerance:  # more than half lie on the line: it is found
                 return fit
             weight = samples.weight * np.minimum(1.0, self.threshold * scale / np.maximum(residual, scale * 1e-9))

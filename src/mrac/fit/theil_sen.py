@@ -8,7 +8,7 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.fit._base import Fit, line_covariance
-from mrac.line.theil_sen import theil_sen_line
+from mrac.line.theil_sen import MAD_TO_SIGMA, theil_sen_line
 from mrac.types import FitResult, Samples
 
 # Against least squares under Gaussian noise: of the median of slopes (3/π; Sen 1968), and of the median intercept.
@@ -23,7 +23,7 @@ class TheilSen(Fit):
     def solve(self, samples: Samples, x: FloatArray, y: FloatArray) -> FitResult:
         """See `Fit`; the covariance is the Gaussian one at the residuals' median absolute deviation."""
         slope, shift = theil_sen_line(x, y)
-        sigma = 1.4826 * float(np.median(np.abs(y - (slope * x + shift))))
+        sigma = MAD_TO_SIGMA * float(np.median(np.abs(y - (slope * x + shift))))
         slope_sigma, level_sigma = sigma / _SLOPE_EFFICIENCY**0.5, sigma / _MEDIAN_EFFICIENCY**0.5
         covariance = line_covariance(x, np.ones(x.size), slope_sigma, level_sigma)
         return FitResult(slope, shift, covariance, sigma, np.ones(x.size, np.bool_))

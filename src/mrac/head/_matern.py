@@ -23,8 +23,6 @@ BIAS_VAR: Final = 1.0
 assert FINE == 5.0, "_covariances raises exp(−s) to this power by multiplication"
 PRIOR_VAR: Final = 1.0 + FINE_VAR + BIAS_VAR  # of any point, before it has seen an anchor
 _CHUNK: Final = 512  # points at a time: their covariances with 64 anchors stay in the L2 cache
-
-
 FARTHEST: Final = 100.0  # in length scales: nothing is correlated from there on, and squares must stay finite
 
 

@@ -126,7 +126,6 @@ def predict_tiled(
     tiles = tiling(uv_px, shape)
     mean = np.zeros(points.shape[1], np.float32)
     explained = np.zeros(points.shape[1], np.float32)
-
     surprise = np.zeros(tiles.rows)
 
     # Tiles of one row reach into the rows beside it: even rows touch no common pixel, and neither do odd ones.

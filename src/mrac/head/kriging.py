@@ -67,6 +67,7 @@ class Kriging(Head):
 
     def __post_init__(self) -> None:
         check_numbers(self, 1e-4, 1e12)
+        check_numbers(self, 1.0, 1e6, only=("trend_reach",))
 
     def __call__(self, scene: Scene) -> HeadResult:
         """See `Head`."""

@@ -18,6 +18,7 @@ from mrac.line.slopes import differences_may_overflow, mean_slope
 __all__ = [
     "ALL_PAIRS_UPTO",
     "FITTED",
+    "MAD_TO_SIGMA",
     "NOT_FINITE",
     "NO_DISTINCT_X",
     "TheilSenLine",
@@ -41,7 +42,7 @@ NO_DISTINCT_X = 1
 NOT_FINITE = 2
 """Outcome of a fit: an x or y is not finite, or the slope or a residual beyond float64; no point is kept."""
 
-_MAD_TO_SIGMA = 1.4826  # 1 / Phi^-1(3/4): makes the median absolute deviation consistent for normal errors
+MAD_TO_SIGMA = 1.4826  # 1 / Phi^-1(3/4): makes the median absolute deviation consistent for normal errors
 _ROUNDING = 8.0 * 2.0**-52
 
 
@@ -179,7 +180,7 @@ def _spread(residuals: FloatArray, scratch: FloatArray) -> float:
     centre = median_in_place(scratch)
     for k in range(residuals.size):
         scratch[k] = abs(residuals[k] - centre)
-    return _MAD_TO_SIGMA * median_in_place(scratch)
+    return MAD_TO_SIGMA * median_in_place(scratch)
 
 
 _Verdict = tuple[float, float, float, FloatArray, NDArray[np.bool_], int]
