@@ -47,10 +47,10 @@ def draw_anchors(frame: Frame, truth_m: FloatArray, num_anchors: int, seed: int)
 
 def errors_of(arguments: argparse.Namespace, set_name: str) -> dict[int, list[float]]:
     frames = list(read_manifest(arguments.data, set_name))[: arguments.limit]
-    calibrator = Calibrator(arguments.method, foundation="none")
+    calibrator = Calibrator(arguments.method, foundation="none", head=arguments.head)
     errors: dict[int, list[float]] = {k: [] for k in arguments.anchors}
     for frame in track(frames, description=set_name):
-        image, truth_m = frame.image(), frame.depth_m("gt")
+        image, truth_m = frame.image(), frame.depth_m("gt" if "gt" in frame.row else "depth")
         valid = scored_pixels(set_name, truth_m)
         for num_anchors, collected in errors.items():
             depth_m = calibrator(image, draw_anchors(frame, truth_m, num_anchors, arguments.seed)).depth_m
@@ -62,6 +62,7 @@ def errors_of(arguments: argparse.Namespace, set_name: str) -> dict[int, list[fl
 def main() -> None:
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     machine = f"{num_cores()}cores-{platform.machine()}"
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with a manifest.csv")
     parser.add_argument("--sets", nargs="+", default=["nyu"])
@@ -69,10 +70,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=int, default=None, help="images per set")
     parser.add_argument("--method", default="default")
+    parser.add_argument("--head", default=None, help="in place of the method's, e.g. kriging:region_length=1e9")
     parser.add_argument("--out", type=Path, default=Path("results") / f"anchors-alone--{machine}--{today}")
     arguments = parser.parse_args()
 
-    table = Table("set", "images", *(f"K = {k}" for k in arguments.anchors), title=f"AbsRel, {arguments.method}")
+    table = Table(
+        "set", "images", *(f"K = {k}" for k in arguments.anchors), title=f"AbsRel, {arguments.head or arguments.method}"
+    )
     results: dict[str, dict[str, dict[str, float]]] = {}
     for set_name in arguments.sets:
         errors = errors_of(arguments, set_name)
@@ -87,7 +91,6 @@ def main() -> None:
         means = [f"{row['abs_rel']:.4f}" for row in results[set_name].values()]
         table.add_row(set_name, str(len(next(iter(errors.values())))), *means)
     Console().print(table)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     write_json(
         arguments.out / f"seed{arguments.seed}.json",
         {
