@@ -3,7 +3,7 @@
 The coordinates are the pixel positions, smoothed as far as colour edges allow (weighted least squares, as in Farbman et
 al., "Edge-preserving decompositions", 2008, applied to positions instead of intensities). Inside one surface they flow
 together, across an edge they stay apart, so that their difference is a distance "within the same thing". On the
-training pack they lower the error of kriging without a network by 11 % at 50 anchors and by 12 % at 200.
+training pack they lower the error of kriging without a network by 12 % at 50 and at 200 anchors.
 """
 
 from typing import Final
