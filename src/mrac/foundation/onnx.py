@@ -1,8 +1,10 @@
 """Any ONNX depth network on the CPU, described by a small JSON card beside it."""
 
+import hashlib
 import json
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,19 @@ class Onnx(Foundation):
 
     path: str
 
+    @property
+    def identity(self) -> str | None:
+        """The content of the network and of its card; None where a file is missing or the weights lie in another."""
+        path = Path(self.path)
+        try:
+            card = path.with_suffix(".json").read_bytes()
+            weights = _content(str(path), path.stat().st_mtime_ns)
+        except OSError:
+            return None  # the call itself will say what is missing
+        if weights is None:
+            return None
+        return f"onnx 1, onnxruntime {version('onnxruntime')}, {weights}, {hashlib.sha256(card).hexdigest()}"
+
     def __call__(self, image: ImageArray) -> RelativeDepth:
         """See `Foundation`.
 
@@ -97,6 +112,13 @@ class Onnx(Foundation):
                 f"foundation/onnx: {path} gave an output of shape {np.shape(output)}; one (h, w) map is needed"
             )
         return RelativeDepth(resize_field(values, (image.shape[0], image.shape[1])), card.space)
+
+
+@lru_cache(maxsize=16)
+def _content(path: str, changed_ns: int) -> str | None:
+    content = Path(path).read_bytes()
+    # How the format names a file of weights beside it (an entry of key "location"): that one may change unseen.
+    return None if b"\x0a\x08location" in content else hashlib.sha256(content).hexdigest()
 
 
 @lru_cache(maxsize=4)

@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from tests.contract.test_foundation import picture, write_network
 
@@ -58,3 +59,30 @@ def test_what_is_no_network_is_named(tmp_path: Path) -> None:
     (tmp_path / "net.onnx").write_bytes(b"nonsense")
     with pytest.raises(ContractError, match="not a usable ONNX file"):
         Onnx(str(tmp_path / "net.onnx"))(picture())
+
+
+def test_the_identity_is_the_content_of_both_files(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        write_network(tmp_path / folder / "net.onnx")
+    first, copy = (Onnx(str(tmp_path / folder / "net.onnx")) for folder in ("a", "b"))
+    assert first.identity is not None
+    assert first.identity == copy.identity
+    card = tmp_path / "b" / "net.json"
+    card.write_text(card.read_text().replace("inverse_depth", "depth"))
+    assert copy.identity != first.identity
+    write_network(tmp_path / "a" / "other.onnx", channels=3)
+    assert Onnx(str(tmp_path / "a" / "other.onnx")).identity != first.identity
+    assert Onnx(str(tmp_path / "missing.onnx")).identity is None
+
+
+def test_weights_in_another_file_have_no_identity(tmp_path: Path) -> None:
+    write_network(tmp_path / "net.onnx")
+    model = onnx.load(str(tmp_path / "net.onnx"))
+    (weights,) = model.graph.initializer
+    weights.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(weights), weights.name))
+    onnx.save(model, str(tmp_path / "net.onnx"), save_as_external_data=True, location="weights", size_threshold=0)
+    network = Onnx(str(tmp_path / "net.onnx"))
+    network(picture())
+    assert (tmp_path / "weights").exists()
+    assert network.identity is None
