@@ -1,6 +1,6 @@
 """Scenes that the tests share: made here, known exactly."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,14 @@ class MadeScene:
     depth_m: NDArray[np.float64]
     relative: RelativeDepth
     anchors: Anchors
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_cache_of_the_user_s() -> Iterator[None]:
+    """No test reads or fills the cache of whoever runs it; those about the cache name a folder of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MRAC_CACHE", "off")
+        yield
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The command line: `mrac calibrate | demo | list`. One line per error, exit code 2; `--debug` shows the traceback."""
+"""The command line: `mrac calibrate | demo | list | cache`. An error is one line, exit code 2; `--debug` shows more."""
 
 import io
 import sys
@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mrac import registry
+from mrac.cli_cache import cache_command
 from mrac.errors import MracError
 from mrac.version import __version__
 
@@ -66,6 +67,7 @@ def cli(debug: bool) -> None:
 @click.option("--fit", metavar="SPEC", help="The closed-form line, e.g. ols or theil_sen.")
 @click.option("--head", metavar="SPEC", help="From the line to dense depth, e.g. affine or kriging.")
 @click.option("--space", metavar="SPACE", help="Space of the line. Default: the method's, or the relative depth's own.")
+@click.option("--no-cache", is_flag=True, help="Compute the relative depth even where `mrac cache` has kept it.")
 def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> None:
     """Turn IMAGE and sparse readings into dense metric depth with a verdict on every reading.
 
@@ -80,6 +82,7 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
     """
     # Numba and scipy take most of a second to import: `mrac list` and `--help` should not wait for them.
     from mrac.anchors import read_anchors  # noqa: PLC0415
+    from mrac.cache import default_store  # noqa: PLC0415
     from mrac.foundation.precomputed import Precomputed  # noqa: PLC0415
     from mrac.io.files import read_image  # noqa: PLC0415
     from mrac.io.result import RESULT_FILES, write_result  # noqa: PLC0415
@@ -97,6 +100,7 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
     for path in (image, anchors_path, relative_path):
         if path is not None and path.resolve() in [(out / name).resolve() for name in RESULT_FILES]:
             raise click.UsageError(f"--out {out} would overwrite the input {path}; choose another folder")
+    options["cache"] = None if options.pop("no_cache") else default_store()
     calibrator = Calibrator(**options)
     pixels = read_image(image)
     anchors = read_anchors(anchors_path, scale, (pixels.shape[0], pixels.shape[1]))
@@ -110,7 +114,10 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
     write_result(out, result, anchors, inputs)
     kept = int(result.anchors.keep.sum())
     low, high = float(result.depth_m.min()), float(result.depth_m.max())
-    click.echo(f"{out}: depth {low:.2f} to {high:.2f} m; {kept} of {len(anchors)} anchors kept; status {result.status}")
+    cached = "; relative depth from the cache" if result.cache == "hit" else ""
+    click.echo(
+        f"{out}: depth {low:.2f} to {high:.2f} m; {kept} of {len(anchors)} anchors kept; status {result.status}{cached}"
+    )
 
 
 @cli.command(name="list")
@@ -149,6 +156,9 @@ def demo(out: Path) -> None:
     from mrac.demo.run import run_demo  # noqa: PLC0415
 
     run_demo(out, Console())
+
+
+cli.add_command(cache_command)
 
 
 def main() -> None:

@@ -3,12 +3,14 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mrac import registry
 from mrac.anchors._validity import USABLE, validity
+from mrac.cache import CacheUse, PredictionCache, predict
 from mrac.conventions import BoolArray, FloatArray, ImageArray, TextArray
 from mrac.errors import ContractError
 from mrac.fit._base import Fit
@@ -35,6 +37,8 @@ class Calibrator:
         head: from the line to dense depth.
         space: in which the line is fitted: `depth`, `inverse_depth`, `log_depth`. None takes the method's, or else the
             relative field's own.
+        cache: a store, or the folder of one, for the foundation's predictions; None keeps none, which is right for
+            video, where no frame comes twice.
 
     Raises:
         ContractError: a name or an option is unknown.
@@ -49,6 +53,7 @@ class Calibrator:
         fit: str | Fit | None = None,
         head: str | Head | None = None,
         space: str | None = None,
+        cache: PredictionCache | Path | str | None = None,
     ) -> None:
         preset: Method = registry.load("method", method)
         self.method = method
@@ -58,6 +63,7 @@ class Calibrator:
         self.head: Head = _stage("head", head or preset.head)
         chosen = space or preset.space
         self.space: Space | None = as_space(chosen) if chosen else None
+        self.cache = PredictionCache(cache) if isinstance(cache, Path | str) else cache
 
     def __call__(self, image: ImageArray, anchors: Anchors, relative: RelativeDepth | None = None) -> MetricDepth:
         """Calibrates one frame.
@@ -76,9 +82,11 @@ class Calibrator:
         """
         check_image(image)
         given = relative is not None
+        use: CacheUse = "off"
         timings: dict[str, float] = {}
         with _timed(timings, "foundation"):
-            relative = relative if given else self.foundation(image)
+            if not given:
+                relative, use = predict(self.foundation, image, self.cache)
             field, has_value = _checked_field(relative, image)
         with _timed(timings, "anchors"):
             reason = validity(anchors, (image.shape[0], image.shape[1]), has_value)
@@ -106,6 +114,7 @@ class Calibrator:
             stages={"method": self.method, **names},
             options={stage: _options(implementation) for stage, implementation in stages.items()},
             timings_ms=timings,
+            cache=use,
         )
 
     def _samples(

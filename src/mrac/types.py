@@ -220,6 +220,7 @@ class MetricDepth:
         stages: the name of what ran at each stage; the foundation is `given` where the call brought its own field.
         options: the parameters of each stage, by stage and name.
         timings_ms: wall time of each stage.
+        cache: `hit` where the foundation's field was read from disk, `miss` where it was not yet there, else `off`.
     """
 
     depth_m: FloatArray
@@ -231,6 +232,7 @@ class MetricDepth:
     stages: dict[str, str] = field(default_factory=dict)
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     timings_ms: dict[str, float] = field(default_factory=dict)
+    cache: str = "off"
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the maps, as plain values for `report.json`."""
@@ -251,4 +253,5 @@ class MetricDepth:
                 for k, s, r in zip(self.anchors.keep, self.anchors.score, self.anchors.reason, strict=True)
             ],
             "timings_ms": {name: round(ms, 3) for name, ms in self.timings_ms.items()},
+            "cache": self.cache,
         }

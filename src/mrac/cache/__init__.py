@@ -1,0 +1,11 @@
+"""Predictions kept on disk, so that the same image through the same network is computed once.
+
+`predict(foundation, image, default_store())` is all that a caller needs: the command line, training and the benchmark
+share it. `PredictionCache(folder, max_bytes)` is a store of one's own.
+"""
+
+from mrac.cache.location import default_store
+from mrac.cache.prediction import CacheUse, predict, prediction_key
+from mrac.cache.store import CacheInfo, PredictionCache
+
+__all__ = ["CacheInfo", "CacheUse", "PredictionCache", "default_store", "predict", "prediction_key"]
