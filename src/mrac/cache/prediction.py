@@ -10,7 +10,7 @@ from mrac.conventions import ImageArray
 from mrac.foundation._base import Foundation
 from mrac.types import RelativeDepth
 
-# `off`: no cache, or a foundation without an identity, or one without an opinion; `miss`: computed, since not yet there.
+# `off`: no cache, or a foundation without an identity or an opinion; `miss`: computed, since not yet there.
 CacheUse = Literal["off", "hit", "miss"]
 
 
