@@ -1,0 +1,150 @@
+"""Casts rays against boxes and round bodies, one primitive at a time, keeping only the nearest hit of each pixel.
+
+Rays are origin + t·direction. Camera rays have a direction whose camera z is 1, so that their t is depth along the
+optical axis, exact up to float32 rounding.
+"""
+
+import torch
+from torch import Tensor
+
+from mrac.train.scenes.scene import Pieces, Scene
+
+NEAR_CLIP_M = 0.1
+Vector = tuple[Tensor, Tensor, Tensor]
+"""Three tensors that broadcast to (B, H, W): the components along x, y and z."""
+
+
+def rotate(matrix_B33: Tensor, vector: Vector) -> Vector:
+    """Applies (B, 3, 3) matrices to vectors, in full float32 (see `scene.compose`)."""
+    m = matrix_B33[:, :, :, None, None]
+    x, y, z = vector
+    return (
+        m[:, 0, 0] * x + m[:, 0, 1] * y + m[:, 0, 2] * z,
+        m[:, 1, 0] * x + m[:, 1, 1] * y + m[:, 1, 2] * z,
+        m[:, 2, 0] * x + m[:, 2, 1] * y + m[:, 2, 2] * z,
+    )
+
+
+def _inverse(direction: Tensor) -> Tensor:
+    return torch.where(direction.abs() < 1e-9, 1e-9, direction).reciprocal()
+
+
+def cast_shell(scene: Scene, origin: Vector, direction: Vector) -> tuple[Tensor, Tensor]:
+    """Where rays from inside leave the shell.
+
+    Returns:
+        t (B, H, W), infinite where a ray meets the sky; and the face met, 0 to 5 as in `Scene.shell_role`, int64.
+    """
+    best = face = None
+    for axis in range(3):
+        low = scene.shell_low[:, axis, None, None] - origin[axis]
+        high = scene.shell_high[:, axis, None, None] - origin[axis]
+        up = direction[axis] > 0
+        t = torch.where(up, high, low) * _inverse(direction[axis])
+        number = 2 * axis + up.long()
+        if best is None or face is None:
+            best, face = t, number
+        else:
+            face = torch.where(t < best, number, face)
+            best = torch.minimum(t, best)
+    assert best is not None
+    assert face is not None
+    sky = scene.outdoors[:, None, None] & (face != 2)
+    return torch.where(sky, torch.inf, best), face
+
+
+def nearest_boxes(
+    hit: tuple[Tensor, Tensor], rays: tuple[Vector, Vector], centre_BN3: Tensor, half_BN3: Tensor, first: int
+) -> tuple[Tensor, Tensor]:
+    """Updates the nearest hit with N boxes of one piece.
+
+    Args:
+        hit: t (B, H, W) and primitive number (B, H, W) of the nearest hit so far.
+        rays: Origin and direction in the piece's frame.
+        centre_BN3: Centres, metres.
+        half_BN3: Half extents, metres; zero for an absent box.
+        first: Number of the first box.
+    """
+    t_best, number = hit
+    origin, direction = rays
+    inverse = tuple(_inverse(d) for d in direction)
+    low_BN3, high_BN3 = centre_BN3 - half_BN3, centre_BN3 + half_BN3
+    for n in range(centre_BN3.shape[1]):
+        near, far = None, None
+        for axis in range(3):
+            a = (low_BN3[:, n, axis, None, None] - origin[axis]) * inverse[axis]
+            b = (high_BN3[:, n, axis, None, None] - origin[axis]) * inverse[axis]
+            low, high = torch.minimum(a, b), torch.maximum(a, b)
+            near = low if near is None else torch.maximum(near, low)
+            far = high if far is None else torch.minimum(far, high)
+        assert near is not None
+        assert far is not None
+        # Strict: an absent box has near = far.
+        met = (near < far) & (near < t_best) & (near > NEAR_CLIP_M)
+        t_best = torch.where(met, near, t_best)
+        number = torch.where(met, first + n, number)
+    return t_best, number
+
+
+def nearest_rounds(
+    hit: tuple[Tensor, Tensor], rays: tuple[Vector, Vector], shape: tuple[Tensor, Tensor, Tensor], first: int
+) -> tuple[Tensor, Tensor]:
+    """Updates the nearest hit with M round bodies of one piece; `shape` is centre (B, M, 3), half, and bulge (B, M).
+
+    The chord is measured from the ray's closest approach to the axis: the textbook discriminant cancels in float32 when
+    a thin pole is far away.
+    """
+    t_best, number = hit
+    centre_BM3, half_BM3, bulge_BM = shape
+    radius_BM3 = half_BM3.clamp_min(1e-6)
+    for m in range(centre_BM3.shape[1]):
+        k = bulge_BM[:, m, None, None]
+        o = [(rays[0][i] - centre_BM3[:, m, i, None, None]) / radius_BM3[:, m, i, None, None] for i in range(3)]
+        d = [rays[1][i] / radius_BM3[:, m, i, None, None] for i in range(3)]
+        dd = (d[0] * d[0] + k * d[1] * d[1] + d[2] * d[2]).clamp_min(1e-12)
+        middle = -(o[0] * d[0] + k * o[1] * d[1] + o[2] * d[2]) / dd
+        q = [o[i] + middle * d[i] for i in range(3)]
+        inside = 1 - (q[0] * q[0] + k * q[1] * q[1] + q[2] * q[2])
+        chord = (inside.clamp_min(0) / dd).sqrt()
+        inverse = _inverse(d[1])
+        a, b = (-1 - o[1]) * inverse, (1 - o[1]) * inverse
+        near = torch.maximum(middle - chord, torch.minimum(a, b))
+        far = torch.minimum(middle + chord, torch.maximum(a, b))
+        present = half_BM3[:, m, 0, None, None] > 0
+        met = (inside > 0) & (near < far) & (near < t_best) & (near > NEAR_CLIP_M) & present
+        t_best = torch.where(met, near, t_best)
+        number = torch.where(met, first + m, number)
+    return t_best, number
+
+
+def _local(pieces: Pieces, k: int, origin: Vector, direction: Vector) -> tuple[Vector, Vector]:
+    to_frame = pieces.rotation[:, k].transpose(1, 2)
+    shift = pieces.origin[:, k, :, None, None]
+    moved = (origin[0] - shift[:, 0], origin[1] - shift[:, 1], origin[2] - shift[:, 2])
+    return rotate(to_frame, moved), rotate(to_frame, direction)
+
+
+def cast(scene: Scene, origin: Vector, direction: Vector, hit: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    """The nearest of the hits given and of all primitives.
+
+    Args:
+        scene: B scenes.
+        origin: Ray origins in the world, metres, broadcastable to (B, H, W).
+        direction: Ray directions in the world.
+        hit: t and primitive number to start from, as from `cast_shell`.
+
+    Returns:
+        t (B, H, W) and the primitive's number: 0 to 5 the shell, then boxes piece by piece, then round bodies.
+    """
+    boxes, rounds = scene.boxes, scene.rounds
+    first = 6
+    for k in range(boxes.origin.shape[1]):
+        rays = _local(boxes, k, origin, direction)
+        hit = nearest_boxes(hit, rays, boxes.centre[:, k], boxes.half[:, k], first)
+        first += boxes.centre.shape[2]
+    for k in range(rounds.origin.shape[1]):
+        rays = _local(rounds, k, origin, direction)
+        shape = (rounds.centre[:, k], rounds.half[:, k], rounds.bulge[:, k])
+        hit = nearest_rounds(hit, rays, shape, first)
+        first += rounds.centre.shape[2]
+    return hit

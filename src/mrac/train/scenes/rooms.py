@@ -1,0 +1,208 @@
+"""Rooms: a floor, four walls, a ceiling, furniture along the walls and in the middle, doors, windows and pictures."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from mrac.train.scenes.dice import Dice
+from mrac.train.scenes.pieces import Body, Piece
+from mrac.train.scenes.place import join, loose_boxes, sizes, stand, top_height
+from mrac.train.scenes.roles import Role
+from mrac.train.scenes.scene import NUM_BOXES, NUM_PIECES, NUM_ROUND_PIECES, Pieces, Scene, camera_rotation
+
+_FURNITURE = (
+    Piece.TABLE,
+    Piece.TABLE,
+    Piece.CHAIR,
+    Piece.CHAIR,
+    Piece.SHELF,
+    Piece.SHELF,
+    Piece.SOFA,
+    Piece.BED,
+    Piece.CUPBOARD,
+    Piece.CUPBOARD,
+    Piece.DESK,
+    Piece.COUNTER,
+    Piece.CARTONS,
+    Piece.ARMCHAIR,
+)
+_ON_FLOOR = (Body.FLOOR_LAMP, Body.PLANT, Body.BIN, Body.PERSON, Body.BALL, Body.NOTHING)
+_ON_TOP = (Body.BOTTLES, Body.MUGS, Body.DESK_LAMP, Body.FRUIT, Body.PLANT, Body.NOTHING)
+NUM_FURNITURE = NUM_PIECES - 2
+
+
+def sample_shell(dice: Dice) -> Tensor:
+    """Width, height and depth of rooms in metres, (B, 3); one in six is a hall or a shop."""
+    low, high = torch.tensor([2.6, 2.3, 3.0]), torch.tensor([6.0, 3.0, 7.0])
+    small = dice.between(low.to(dice.device), high.to(dice.device), 3)
+    large = small * dice.between(1.3, 2.5)[:, None] * torch.tensor([1.0, 0.7, 1.0], device=dice.device)
+    return torch.where(dice.chance(1 / 6)[:, None], torch.maximum(large, small), small)
+
+
+def cells(dice: Dice, shell_B3: Tensor, taken_B2: Tensor, count: int) -> Tensor:
+    """Distinct cells of a 3 × 3 floor plan, away from a point; (B, count, 2) integers 0 to 2 along x and z."""
+    own = ((taken_B2 / shell_B3[:, [0, 2]] + 0.5) * 3).floor().clamp(0, 2).long()
+    index = own[:, 0] * 3 + own[:, 1]
+    order = dice.rand(9).scatter(1, index[:, None], 2.0).argsort(1)[:, :count]
+    return torch.stack((order // 3, order % 3), -1)
+
+
+def along_walls(dice: Dice, shell_B3: Tensor, cell_BK2: Tensor, size_BK3: Tensor) -> tuple[Tensor, Tensor]:
+    """Where pieces stand: with their back to the wall of their cell, or anyhow in the middle one.
+
+    Returns:
+        Origins (B, K, 3) in metres and yaws (B, K) in radians.
+    """
+    num = cell_BK2.shape[1]
+    floor_B12 = shell_B3[:, None, [0, 2]]
+    side = cell_BK2.float() - 1
+    spot = floor_B12 * side / 3 + (dice.rand(num, 2) - 0.5) * floor_B12 / 6
+    on_x, on_z = side[..., 0] != 0, side[..., 1] != 0
+    use_x = on_x & (~on_z | dice.chance(0.5, num))
+    use_z = on_z & ~use_x
+    gap = dice.rand(num) ** 3 * 0.3 + 0.01
+    wall = floor_B12 / 2 - (size_BK3[..., 2] / 2 + gap)[..., None]
+    # A piece must not stick through the wall beside it either.
+    inner = (floor_B12 / 2 - (size_BK3[..., 0] / 2 + 0.02)[..., None]).clamp_min(0)
+    spot = torch.minimum(torch.maximum(spot, -inner), inner)
+    x = torch.where(use_x, side[..., 0] * wall[..., 0], spot[..., 0])
+    z = torch.where(use_z, side[..., 1] * wall[..., 1], spot[..., 1])
+    yaw = torch.where(use_x, -side[..., 0] * math.pi / 2, torch.where(side[..., 1] > 0, math.pi, 0.0))
+    free = ~use_x & ~use_z
+    yaw = torch.where(free, dice.between(-math.pi, math.pi, num), yaw + 0.03 * dice.normal(num))
+    return torch.stack((x, torch.zeros_like(x), z), -1), yaw
+
+
+def wall_things(dice: Dice, shell_B3: Tensor) -> Pieces:
+    """A door, two windows, four pictures and a rug, as thin boxes in one piece."""
+    roles = (Role.DOOR, Role.WINDOW, Role.WINDOW, Role.PICTURE, Role.PICTURE, Role.PICTURE, Role.PICTURE, Role.CLOTH)
+    device = dice.device
+    low = torch.tensor([[0.8, 2.0], [0.7, 0.8], [0.7, 0.8], *[[0.25, 0.2]] * 4, [1.0, 0.01]], device=device)
+    high = torch.tensor([[1.0, 2.1], [2.2, 1.5], [2.2, 1.5], *[[1.1, 0.9]] * 4, [2.5, 0.02]], device=device)
+    size = dice.between(low, high, NUM_BOXES, 2)
+    room = shell_B3[:, None]
+    base = torch.stack((torch.zeros(len(room), 8, device=device), 0.9 * torch.ones(len(room), 8, device=device)), -1)
+    base = torch.where(torch.arange(8, device=device)[:, None] == 0, base[..., :1], base[..., 1:])[..., 0]
+    base = base + (torch.arange(8, device=device) > 2) * dice.between(0.1, 0.7, NUM_BOXES)
+    size[..., 1] = torch.minimum(size[..., 1], room[..., 1] - base - 0.1)
+    on_x = dice.chance(0.5, NUM_BOXES)
+    sign = dice.sign(NUM_BOXES)
+    run = torch.where(on_x, room[..., 2], room[..., 0])
+    middle = (dice.rand(NUM_BOXES) - 0.5) * (run - size[..., 0]).clamp_min(0)
+    thick = dice.between(0.01, 0.05, NUM_BOXES)
+    depth = sign * (torch.where(on_x, room[..., 0], room[..., 2]) / 2 - thick / 2)
+    flat, half = size[..., 0] / 2, thick / 2
+    x, z = torch.where(on_x, depth, middle), torch.where(on_x, middle, depth)
+    hx, hz = torch.where(on_x, half, flat), torch.where(on_x, flat, half)
+    rug = torch.arange(8, device=device) == 7
+    spot = (dice.rand(NUM_BOXES, 2) - 0.5) * 0.4
+    x, z = torch.where(rug, spot[..., 0] * room[..., 0], x), torch.where(rug, spot[..., 1] * room[..., 2], z)
+    hx, hz = torch.where(rug, flat, hx), torch.where(rug, flat * 0.7, hz)
+    bottom = torch.where(rug, 0.0, base)
+    return loose_boxes(
+        torch.stack((x - hx, bottom, z - hz), -1),
+        torch.stack((x + hx, bottom + size[..., 1], z + hz), -1),
+        torch.tensor([int(r) for r in roles], device=device).expand(dice.num_images, -1),
+    )
+
+
+def structure(dice: Dice, shell_B3: Tensor) -> Pieces:
+    """What makes a room more than a box: skirting boards, a chimney breast, a beam, a boxed-in corner."""
+    half = shell_B3[:, None, :] * 0.5
+    x, y, z = half[..., 0], shell_B3[:, None, 1], half[..., 2]
+    board, thick = dice.between(0.05, 0.14, 1), 0.015
+    zero, hidden = torch.zeros_like(x), torch.where(dice.chance(0.4, 1), 0.0, -1.0)
+    jut, wide = dice.between(0.2, 0.8, 1), dice.between(0.5, 1.6, 1)
+    place = (dice.rand(1) - 0.5) * x
+    sign = dice.sign(1)
+    corner = (
+        torch.stack((sign * x - jut, zero, sign * z - wide), -1),
+        torch.stack((sign * x + jut, y, sign * z + wide), -1),
+    )
+    breast = torch.stack((place - wide, zero, z - jut), -1), torch.stack((place + wide, y + hidden * 9, z), -1)
+    beam = torch.stack((-x, y - jut / 2, place - 0.1), -1), torch.stack((x, y + hidden, place + 0.1), -1)
+    skirting = [
+        (torch.stack((-x, zero, -z), -1), torch.stack((x, board, -z + thick), -1)),
+        (torch.stack((-x, zero, z - thick), -1), torch.stack((x, board, z), -1)),
+        (torch.stack((-x, zero, -z), -1), torch.stack((-x + thick, board, z), -1)),
+        (torch.stack((x - thick, zero, -z), -1), torch.stack((x, board, z), -1)),
+    ]
+    nothing = (torch.stack((zero, zero, zero), -1), torch.stack((zero, zero - 1, zero), -1))
+    low, high = zip(*skirting, breast, beam, corner, nothing, strict=True)
+    roles = [Role.DOOR] * 4 + [Role.WALL] * 3 + [Role.ABSENT]
+    role = torch.tensor([int(r) for r in roles], device=dice.device).expand(dice.num_images, -1)
+    present = dice.rand(NUM_BOXES) < torch.tensor([0.8] * 4 + [0.3, 0.3, 0.3, 0.0], device=dice.device)
+    return loose_boxes(torch.cat(low, 1), torch.cat(high, 1), torch.where(present, role, int(Role.ABSENT)))
+
+
+def indoor_lights(dice: Dice, shell_B3: Tensor) -> dict[str, Tensor]:
+    """Two lights below the ceiling, and ambient light."""
+    spread = torch.tensor([0.7, 0.0, 0.7], device=dice.device)
+    light = (dice.rand(2, 3) - 0.5) * spread * shell_B3[:, None]
+    light = light + torch.tensor([0.0, 1.0, 0.0], device=dice.device) * (
+        shell_B3[:, None] - dice.between(0.05, 0.6, 2)[..., None]
+    )
+    return {
+        "light": light,
+        "power": dice.between(0.3, 1.4, 2),
+        "reach": dice.between(1.5, 5.0, 2),
+        "ambient": dice.between(0.25, 0.8),
+    }
+
+
+def shell_of(dice: Dice, shell_B3: Tensor) -> dict[str, Tensor]:
+    """The shell's fields of `Scene` for rooms of this size about the world's y axis."""
+    half = shell_B3 * torch.tensor([0.5, 0.0, 0.5], device=dice.device)
+    roles = (Role.WALL, Role.WALL, Role.FLOOR, Role.CEILING, Role.WALL, Role.WALL)
+    return {
+        "shell_low": -half,
+        "shell_high": half + shell_B3 * torch.tensor([0.0, 1.0, 0.0], device=dice.device),
+        "shell_role": torch.tensor([int(r) for r in roles], device=dice.device).expand(dice.num_images, -1),
+        "outdoors": torch.zeros(dice.num_images, dtype=torch.bool, device=dice.device),
+    }
+
+
+def sample_rooms(dice: Dice) -> Scene:
+    """Makes up rooms seen at eye height."""
+    shell = sample_shell(dice)
+    yaw = dice.between(-math.pi, math.pi)
+    ahead = torch.stack((yaw.sin(), yaw.cos()), -1)
+    floor = shell[:, [0, 2]]
+    # The camera backs away from what it looks at, as people do to get a room into the picture.
+    spot = -ahead * floor * dice.between(0.15, 0.5)[:, None] + (dice.rand(2) - 0.5) * floor * 0.3
+    limit = floor / 2 - 0.25
+    spot = torch.minimum(torch.maximum(spot, -limit), limit)
+    height = torch.minimum(dice.between(1.0, 1.8), shell[:, 1] - 0.3)
+    which = dice.one_of([int(p) for p in _FURNITURE], NUM_FURNITURE)
+    size = sizes(dice, which)
+    origin, turn = along_walls(dice, shell, cells(dice, shell, spot, NUM_FURNITURE), size)
+    furniture = stand(dice, which, size, origin, turn)
+    half_bodies = NUM_ROUND_PIECES // 2
+    tops = top_height(which, size)[:, :half_bodies]
+    body = torch.cat(
+        (
+            torch.where(tops > 0, dice.one_of([int(b) for b in _ON_TOP], half_bodies), int(Body.NOTHING)),
+            dice.one_of([int(b) for b in _ON_FLOOR], half_bodies),
+        ),
+        1,
+    )
+    body_size = sizes(dice, body, rounds=True)
+    body_size[:, :half_bodies] *= 0.7
+    on_top = origin[:, :half_bodies] + torch.stack((torch.zeros_like(tops), tops, torch.zeros_like(tops)), -1)
+    ground = (
+        (dice.rand(half_bodies, 3) - 0.5) * 0.8 * shell[:, None] * torch.tensor([1.0, 0.0, 1.0], device=dice.device)
+    )
+    bodies = stand(
+        dice, body, body_size, torch.cat((on_top, ground), 1), dice.between(-3.0, 3.0, NUM_ROUND_PIECES), rounds=True
+    )
+    pitch = dice.between(math.radians(-30), math.radians(15))
+    return Scene(
+        eye=torch.stack((spot[:, 0], height, spot[:, 1]), -1),
+        rotation=camera_rotation(yaw + 0.3 * dice.normal(), pitch, math.radians(3.5) * dice.normal().clamp(-2.3, 2.3)),
+        tan_half_fov=torch.tan(dice.between(math.radians(20), math.radians(36))),
+        boxes=join(furniture, wall_things(dice, shell), structure(dice, shell)),
+        rounds=bodies,
+        **shell_of(dice, shell),
+        **indoor_lights(dice, shell),
+    )
