@@ -1,0 +1,144 @@
+"""Finds a model's folder on this machine, here or in the Hugging Face cache; never reads pickled weights."""
+
+import hashlib
+import json
+import os
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from mrac.errors import ContractError, MissingExtra
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_CONTENT_HASH = re.compile(r"[0-9a-f]{64}")
+_PICKLED = (".bin", ".pth", ".pt", ".ckpt", ".pkl")
+_PROBE_S = 3.0
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder with a model in it.
+
+    Attributes:
+        folder: where it lies.
+        name: as the user wrote it: a hub id or a path.
+    """
+
+    folder: Path
+    name: str
+
+    def read_json(self, file: str, where: str) -> dict[str, Any]:
+        """The contents of a JSON file of the folder; empty if there is none.
+
+        Raises:
+            ContractError: it is not a JSON object.
+        """
+        path = self.folder / file
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise ContractError(f"{where}: {path}: {error}") from None
+        if not isinstance(content, dict):
+            raise ContractError(f"{where}: {path} holds a {type(content).__name__}; a JSON object is needed")
+        return content
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the model's settings and of which weights these are, without reading the weights.
+
+        A file in the hub's cache is named by the hash of its content; any other counts by size and time of change.
+        """
+        digest = hashlib.sha256()
+        for path in sorted(self.folder.rglob("*")):
+            if path.suffix not in (".json", ".safetensors", ".pt") or not path.is_file():
+                continue
+            digest.update(path.relative_to(self.folder).as_posix().encode())
+            blob = path.resolve()
+            if path.suffix == ".json":
+                digest.update(path.read_bytes())
+            elif _CONTENT_HASH.fullmatch(blob.name):
+                digest.update(blob.name.encode())
+            else:
+                stat = blob.stat()
+                digest.update(f"{stat.st_size} {stat.st_mtime_ns}".encode())
+        return digest.hexdigest()[:16]
+
+
+def locate(model: str, where: str, *, patterns: tuple[str, ...] = (), download: bool = False) -> Checkpoint:
+    """The folder of `model`, a local folder or a hub id whose files are in the Hugging Face cache.
+
+    Args:
+        model: a path or an id such as `depth-anything/Depth-Anything-V2-Small-hf`.
+        where: what the error message starts with.
+        patterns: which files of a hub repository are needed, as globs; all if empty.
+        download: fetch what is not in the cache. Off by default: it is gigabytes, under a licence of its own.
+
+    Raises:
+        ContractError: it is not there, or could not be fetched; the message names the command that fetches it.
+        MissingExtra: the hub's client is not installed.
+    """
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return Checkpoint(folder, model)
+    if folder.exists() or not _HUB_ID.fullmatch(model):
+        needed = "a model's folder or a Hugging Face id such as depth-anything/Depth-Anything-V2-Small-hf"
+        raise ContractError(f"{where}: {model!r} is not a folder; {needed} is needed")
+    try:
+        from huggingface_hub import snapshot_download  # noqa: PLC0415  (part of the extra)
+        from huggingface_hub.errors import LocalEntryNotFoundError  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra(where, "torch") from None
+    wanted = list(patterns) or None
+    try:
+        return Checkpoint(Path(snapshot_download(model, allow_patterns=wanted, local_files_only=True)), model)
+    except LocalEntryNotFoundError:
+        if download:
+            return Checkpoint(_fetched(model, wanted, where), model)
+        raise ContractError(
+            f"{where}: {model} is neither a folder nor in the Hugging Face cache. {_fetch(model, patterns)}"
+        ) from None
+
+
+def _fetch(model: str, patterns: tuple[str, ...]) -> str:
+    chosen = "".join(f' --include "{pattern}"' for pattern in patterns)
+    return f"Fetch it with: hf download {model}{chosen}"
+
+
+def _fetched(model: str, wanted: list[str] | None, where: str) -> Path:
+    from huggingface_hub import constants, snapshot_download  # noqa: PLC0415  (as above)
+
+    # The hub's client retries for half a minute when there is no network at all: ask for a connection first.
+    address = urlsplit(constants.ENDPOINT)
+    proxied = any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"))
+    try:
+        if not proxied:
+            port = address.port or (80 if address.scheme == "http" else 443)
+            socket.create_connection((address.hostname or "", port), timeout=_PROBE_S).close()
+        return Path(snapshot_download(model, allow_patterns=wanted))
+    except Exception as error:  # the client and the network below it raise classes of many families
+        reason = str(error).partition("\n")[0]
+        raise ContractError(
+            f"{where}: {model} could not be downloaded ({reason}). On a machine with a network: "
+            f"{_fetch(model, tuple(wanted or ()))}"
+        ) from None
+
+
+def check_safetensors(checkpoint: Checkpoint, where: str, under: str = "") -> None:
+    """Raises `ContractError` unless the weights lie there as .safetensors, which hold numbers and cannot run code."""
+    folder = checkpoint.folder / under
+    files = sorted(path.name for path in folder.glob("*")) if folder.is_dir() else []
+    if any(name.endswith(".safetensors") for name in files):
+        return
+    pickled = [name for name in files if name.endswith(_PICKLED)]
+    if pickled:
+        raise ContractError(
+            f"{where}: {folder} holds {pickled[0]}, a pickle that may run code when read, and no .safetensors. "
+            "Convert it: model.save_pretrained(FOLDER, safe_serialization=True)"
+        )
+    advice = "" if Path(checkpoint.name).expanduser().is_dir() else f". {_fetch(checkpoint.name, ())}"
+    raise ContractError(f"{where}: {folder} holds no .safetensors{advice}")

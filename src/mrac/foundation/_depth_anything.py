@@ -1,0 +1,75 @@
+"""Depth Anything V1 and V2, relative and metric: DINOv2 under a DPT head."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from mrac.conventions import FloatArray, ImageArray
+from mrac.errors import ContractError
+from mrac.foundation._family import Family, inverse_depth, metric_depth, possible_depth, upsampled
+from mrac.foundation._input import Settings, covering_size, nearest_size, normalised, pil_resized
+from mrac.foundation._sampling import cubic_taps, sample
+
+_DEFAULTS = Settings(
+    size=(518, 518),
+    keep_aspect=True,
+    multiple=14,
+    resample=3,
+    mean=(0.485, 0.456, 0.406),
+    std=(0.229, 0.224, 0.225),
+)
+_SAYS_V2 = re.compile(r"anything[-_ ]?v2|dav2", re.IGNORECASE)
+
+
+class DepthAnything(Family):
+    """Inverse depth from the relative checkpoints, metres from the metric ones.
+
+    The two resize rules agree on ordinary photographs. `original` enlarges images smaller than 518 pixels further and
+    keeps the height of very wide ones; it also enlarges the map linearly, where transformers does so bicubically.
+    """
+
+    model_class = "DepthAnythingForDepthEstimation"
+
+    def __init__(self, config: Any, stated: Mapping[str, Any], resize: str, where: str) -> None:
+        _check_indices(config, where)
+        self.settings = _DEFAULTS.override(stated, where)
+        self.original = resize == "original"
+        self.metric = config.depth_estimation_type == "metric"
+        self.space = "depth" if self.metric else "inverse_depth"
+
+    def prepare(self, image: ImageArray) -> FloatArray:
+        """See `Family`."""
+        shape = (image.shape[0], image.shape[1])
+        if not self.original:
+            return normalised(pil_resized(image, nearest_size(shape, self.settings), self.settings), self.settings)
+        height, width = covering_size(shape, self.settings)
+        return normalised(sample(image, cubic_taps(shape[0], height), cubic_taps(shape[1], width)), self.settings)
+
+    def finish(self, raw: torch.Tensor, shape: tuple[int, int]) -> torch.Tensor:
+        """See `Family`."""
+        if self.original:
+            values = upsampled(raw, shape, "bilinear", align_corners=True)
+            return possible_depth(values) if self.metric else inverse_depth(values)
+        return metric_depth(raw, shape) if self.metric else inverse_depth(upsampled(raw, shape, "bicubic"))
+
+    def trunk(self, model: Any) -> torch.nn.Module:
+        """See `Family`."""
+        backbone: torch.nn.Module = model.backbone
+        return backbone
+
+
+def _check_indices(config: Any, where: str) -> None:
+    """V1 reads the last four layers, V2 four spread over all; the weights load with either, and one gives nonsense."""
+    indices = [int(i) for i in config.backbone_config.out_indices]
+    depth = int(config.backbone_config.num_hidden_layers)
+    if _SAYS_V2.search(where) and depth >= 12 and indices == list(range(depth - 3, depth + 1)):
+        right = [5, 12, 18, 24] if depth == 24 else [3, 6, 9, 12]
+        raise ContractError(
+            f"{where}: its name says V2, but out_indices {indices} in its config.json are those of V1. "
+            f"Correct them to {right} (and out_features alike), or rename the folder if the weights are V1's"
+        )
+
+
+FAMILY = DepthAnything

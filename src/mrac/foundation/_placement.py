@@ -1,0 +1,64 @@
+"""On which device a network runs and in which precision; the only settings that differ between machines."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mrac.errors import ContractError, MissingExtra
+
+DTYPES: Final = ("auto", "float32", "float16", "bfloat16")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A settled choice.
+
+    Attributes:
+        device: `cpu`, `cuda`, `cuda:1`, `mps`, ...
+        dtype: `float32`, `float16` or `bfloat16`.
+    """
+
+    device: str
+    dtype: str
+
+
+def check_dtype(dtype: str, where: str) -> None:
+    """Raises `ContractError` unless `dtype` is one of `DTYPES`."""
+    if dtype not in DTYPES:
+        raise ContractError(f"{where}: dtype {dtype!r}; one of {', '.join(DTYPES)} is needed")
+
+
+def import_torch(where: str) -> Any:
+    """The torch module.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    try:
+        import torch  # noqa: PLC0415  (an extra)
+    except ImportError:
+        raise MissingExtra(where, "torch") from None
+    return torch
+
+
+def place(device: str, dtype: str, where: str) -> Placement:
+    """Settles `auto`: the GPU where there is one, half precision on it, single precision elsewhere.
+
+    On a GPU, bfloat16 goes before float16: the rare overflow in a ViT's attention would be a hole in the map.
+
+    Raises:
+        ContractError: the device is not on this machine.
+        MissingExtra: torch is not installed.
+    """
+    torch = import_torch(where)
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        kind = torch.device(device).type
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        first_line = str(error).partition("\n")[0]
+        raise ContractError(f"{where}: device {device!r} is not usable here: {first_line}") from None
+    if dtype == "auto":
+        half = "bfloat16" if kind == "cuda" and torch.cuda.is_bf16_supported() else "float16"
+        dtype = half if kind == "cuda" else "float32"
+    return Placement(device, dtype)
