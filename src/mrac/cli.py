@@ -1,5 +1,6 @@
 """The command line: `mrac calibrate | demo | list | cache`. An error is one line, exit code 2; `--debug` shows more."""
 
+import importlib
 import io
 import sys
 from pathlib import Path
@@ -135,6 +136,13 @@ def list_names(what: str) -> None:
     for name in registry.names(stage):
         table.add_row(name, registry.summary(stage, name))
     Console().print(table)
+    entries = registry.catalog(stage)
+    if entries:
+        columns = importlib.import_module(f"mrac.{stage}._catalog").COLUMNS
+        short = Table(*columns, box=None, pad_edge=False)
+        for entry in entries.values():
+            short.add_row(*entry.row())
+        Console().print("", short)
 
 
 @cli.command()

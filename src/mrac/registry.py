@@ -1,13 +1,15 @@
 """Finds implementations by file name: `mrac/gate/ransac.py` is the gate `ransac`. No list to edit.
 
 Listing names imports nothing: names come from the folder, summaries from the first line of each file's docstring.
-Other packages add implementations through entry points of the group `mrac.<stage>`.
+Other packages add implementations through entry points of the group `mrac.<stage>`. A stage may have a `_catalog.py`
+with short names for specs: `dav2-large` stands for `hf:depth-anything/Depth-Anything-V2-Large-hf`.
 """
 
 import ast
 import dataclasses
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, get_type_hints
@@ -37,6 +39,14 @@ def summary(stage: str, name: str) -> str:
     return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
 
 
+def catalog(stage: str) -> Mapping[str, Any]:
+    """The short names of `stage` and what they stand for: entries with a `spec` and, for a table, a `row()`."""
+    if not (_folder(stage) / "_catalog.py").is_file():
+        return {}
+    entries: Mapping[str, Any] = importlib.import_module(f"mrac.{stage}._catalog").CATALOG
+    return entries
+
+
 def load(stage: str, name: str) -> Any:
     """The implementation called `name`: a class for most stages, a `Method` for methods.
 
@@ -45,7 +55,8 @@ def load(stage: str, name: str) -> Any:
     """
     known = names(stage)
     if name not in known:
-        raise ContractError(f"{stage}: there is no {name!r}; known: {', '.join(known)}")
+        more = f", and the short names that `mrac list {stage}s` shows" if catalog(stage) else ""
+        raise ContractError(f"{stage}: there is no {name!r}; known: {', '.join(known)}{more}")
     if (_folder(stage) / f"{name}.py").is_file():
         return importlib.import_module(f"mrac.{stage}.{name}").IMPLEMENTATION
     (point,) = entry_points(group=f"mrac.{stage}", name=name)
@@ -55,15 +66,20 @@ def load(stage: str, name: str) -> Any:
 def create(stage: str, spec: str) -> Any:
     """An instance from a spec: `ransac`, `theil_sen_mad:kappa=3`, `onnx:model.onnx`.
 
-    After the colon stand either `field=value` pairs, separated by commas, or one bare value for the first field.
+    After the colon stand either `field=value` pairs, separated by commas, or one bare value for the first field. A
+    short name from the stage's catalogue takes the options of what it stands for: `dav2-large:device=cpu`.
 
     Raises:
         ContractError: unknown name or field, or a value that does not fit the field.
     """
     name, _, argument = spec.partition(":")
+    preset = ""
+    if name not in names(stage) and name in catalog(stage):
+        name, _, preset = catalog(stage)[name].spec.partition(":")
     implementation = load(stage, name)
+    options = _options(implementation, stage, name, preset) | _options(implementation, stage, name, argument)
     try:
-        return implementation(**_options(implementation, stage, name, argument))
+        return implementation(**options)
     except TypeError as error:
         raise ContractError(f"{stage} {name}: {error}") from None
 
