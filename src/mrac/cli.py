@@ -85,7 +85,7 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
     from mrac.anchors import read_anchors  # noqa: PLC0415
     from mrac.cache import default_store  # noqa: PLC0415
     from mrac.foundation.precomputed import Precomputed  # noqa: PLC0415
-    from mrac.io.files import read_image  # noqa: PLC0415
+    from mrac.io.image import read_image  # noqa: PLC0415
     from mrac.io.result import RESULT_FILES, write_result  # noqa: PLC0415
     from mrac.pipeline import Calibrator  # noqa: PLC0415
 

@@ -3,6 +3,9 @@
 Pixels
     `u` runs right, `v` runs down; pixel centres lie at integers, so the first pixel's centre is (0, 0) and an
     (H, W) image covers -0.5 <= u < W - 0.5, -0.5 <= v < H - 0.5. Arrays are indexed [v, u].
+    These are pixels of the picture as a viewer shows it: a photograph file is turned upright by its EXIF orientation
+    before anything else, and readings, relative depth, sparse depth PNGs and results all refer to the upright one. An
+    array is taken as it is.
 Depth
     `z_m` is the distance along the optical axis in metres, not the length of the ray (`range_m`). Depth that this
     package returns is finite and greater than zero at every pixel.

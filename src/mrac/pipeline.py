@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mrac import registry
 from mrac.anchors._validity import USABLE, validity
@@ -149,12 +150,33 @@ def _checked_field(relative: RelativeDepth | None, image: ImageArray) -> tuple[F
 
 
 def check_image(image: object) -> None:
-    """Raises `ContractError` unless `image` is a non-empty (H, W, 3) uint8 array."""
-    if not isinstance(image, np.ndarray) or image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
-        arrived = f"{image.dtype} of shape {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
-        raise ContractError(f"image: an (H, W, 3) uint8 array is needed, {arrived} arrived")
+    """Raises `ContractError`, which says how to convert it, unless `image` is a non-empty (H, W, 3) uint8 array."""
+    if not isinstance(image, np.ndarray):
+        hint = "; np.asarray(picture.convert('RGB')) makes one of a Pillow image" if hasattr(image, "convert") else ""
+        raise ContractError(f"image: an (H, W, 3) uint8 array is needed, {type(image).__name__} arrived{hint}")
+    if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
+        arrived = f"{image.dtype} of shape {image.shape}"
+        raise ContractError(f"image: an (H, W, 3) uint8 array is needed, {arrived} arrived{_remedy(image)}")
     if image.size == 0:
         raise ContractError(f"image: at least one pixel is needed, shape {image.shape} arrived")
+
+
+def _remedy(image: NDArray[Any]) -> str:
+    """What to change, where that can be told; guessing it silently would turn a mistake into a dark picture."""
+    steps = []
+    if image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 1):
+        steps.append("np.dstack([image] * 3) for grey")
+    elif image.ndim == 3 and image.shape[2] == 4:
+        steps.append("image[..., :3] to drop alpha")
+    elif image.ndim == 3 and image.shape[0] == 3:
+        steps.append("image.transpose(1, 2, 0) for channels first")
+    if image.dtype == np.uint16:
+        steps.append("(image // 257).astype(np.uint8) for 16 bits")
+    elif image.dtype.kind == "f":
+        steps.append("np.rint(image * 255).astype(np.uint8) for floats from 0 to 1")
+    elif image.dtype == np.bool_:
+        steps.append("image.astype(np.uint8) * 255 for black and white")
+    return f"; {', '.join(steps)}" if steps else ""
 
 
 def _verdicts(reason: TextArray, gated: GateResult) -> Verdicts:

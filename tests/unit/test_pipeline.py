@@ -1,13 +1,17 @@
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from mrac import Anchors, Calibrator, ContractError, RelativeDepth
 from mrac.conventions import FloatArray
 from mrac.gate._base import LineGate
 from mrac.gate.theil_sen_mad import TheilSenMad
+from mrac.pipeline import check_image
 from mrac.types import WORST_SCORE, GateResult, Samples
 from tests.conftest import MadeScene
 
@@ -70,6 +74,54 @@ def test_all_unusable_is_an_error_that_counts_the_reasons() -> None:
 def test_images_of_another_kind_are_refused(image: FloatArray) -> None:
     with pytest.raises(ContractError, match="image:"):
         Calibrator(foundation="none")(image, Anchors([[1, 1]], [1.0]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("image", "remedy"),
+    [
+        (IMAGE[..., 0], "np.dstack([image] * 3)"),
+        (IMAGE[..., :1], "np.dstack([image] * 3)"),
+        (np.dstack([IMAGE, IMAGE[..., :1]]), "image[..., :3]"),
+        (IMAGE.transpose(2, 0, 1), "image.transpose(1, 2, 0)"),
+        (IMAGE.astype(np.uint16), "(image // 257).astype(np.uint8)"),
+        (IMAGE.astype(np.float32), "np.rint(image * 255).astype(np.uint8)"),
+        (IMAGE > 3, "image.astype(np.uint8) * 255"),
+        (Image.fromarray(IMAGE).convert("L"), "np.asarray(picture.convert('RGB'))"),
+    ],
+)
+def test_a_refused_image_comes_with_its_remedy(image: Any, remedy: str) -> None:
+    with pytest.raises(ContractError, match=f"arrived; .*{re.escape(remedy)}"):
+        Calibrator(foundation="none")(image, Anchors([[1, 1]], [1.0]))
+    check_image(eval(remedy, {"np": np, "image": image, "picture": image}))
+
+
+def test_a_view_of_an_image_is_an_image(make_scene: Callable[..., MadeScene]) -> None:
+    """Channels turned round, a mirror, a crop, a read-only buffer: no copy is asked of the caller."""
+    made = make_scene()
+    turned, frozen = made.image[:, :, ::-1], made.image.copy()
+    frozen.setflags(write=False)
+    for image in (turned, frozen, np.asfortranarray(made.image)):
+        out = Calibrator()(image, made.anchors, relative=made.relative)
+        same = Calibrator()(np.ascontiguousarray(image), made.anchors, relative=made.relative)
+        np.testing.assert_array_equal(out.depth_m, same.depth_m)
+
+
+@pytest.mark.parametrize("head", ["affine", "kriging"])
+@pytest.mark.parametrize("relative", [True, False])
+@pytest.mark.parametrize("num_anchors", [0, 1, 2, 7, 400])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 1), (1, 300), (300, 1), (2, 2), (3, 5), (32, 32)])
+def test_images_of_a_few_pixels(head: str, relative: bool, num_anchors: int, shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 256, (*shape, 3), dtype=np.uint8)
+    anchors = Anchors(
+        rng.uniform(-0.5, 0.49, (num_anchors, 2)) + 0.5 * (np.array(shape[::-1]) - 1), rng.uniform(1, 5, num_anchors)
+    )
+    field = RelativeDepth(rng.random(shape), "inverse_depth") if relative else None
+    out = Calibrator(foundation="none", head=head)(image, anchors, relative=field)
+    for field_m in (out.depth_m, out.sigma_m):
+        assert field_m.shape == shape
+        assert np.isfinite(field_m).all()
+        assert (field_m > 0).all()
 
 
 def test_a_relative_field_of_another_size_is_refused() -> None:

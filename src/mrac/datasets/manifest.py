@@ -10,7 +10,7 @@ from PIL import Image
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
-from mrac.io.files import read_image
+from mrac.io.image import read_image
 
 
 @dataclass(frozen=True)

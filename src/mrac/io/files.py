@@ -11,10 +11,11 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, PngImagePlugin, UnidentifiedImageError
+from PIL import Image, PngImagePlugin
 
-from mrac.conventions import FloatArray, ImageArray
+from mrac.conventions import FloatArray
 from mrac.errors import ContractError
+from mrac.io.image import open_image
 
 _T = TypeVar("_T")
 
@@ -35,27 +36,13 @@ _BROKEN_ARCHIVE = (
 SCALE_KEY = "depth_m = value / scale; scale"
 
 
-def read_image(path: Path) -> ImageArray:
-    """An image file as (H, W, 3) uint8 RGB, upright as its EXIF orientation says, without alpha; 16-bit is scaled.
-
-    Raises:
-        ContractError: the file is missing or not an image.
-    """
-    with _open_image(path) as image:
-        upright = ImageOps.exif_transpose(image)
-        if upright.mode.startswith(("I", "F")):
-            wide = np.asarray(upright, dtype=np.float64)
-            upright = Image.fromarray(np.clip(wide / 257.0, 0, 255).astype(np.uint8))
-        return np.array(upright.convert("RGB"))
-
-
 def read_png16(path: Path) -> tuple[NDArray[np.int64], float | None]:
     """A 16-bit PNG as (H, W) integers, and its scale where the file states one.
 
     Raises:
         ContractError: the file is missing, not an image, or of 8 bits.
     """
-    with _open_image(path) as image:
+    with open_image(path) as image:
         if not image.mode.startswith("I"):
             raise ContractError(f"{path}: a 16-bit grey PNG is needed, a {image.mode} image arrived")
         return np.asarray(image).astype(np.int64), _stated_scale(image.info.get(SCALE_KEY), path)
@@ -71,17 +58,6 @@ def _stated_scale(text: object, path: Path) -> float | None:
     if not 1e-6 <= scale <= 1e9:
         raise ContractError(f"{path}: its text states a depth scale of {text!r}; a number > 0 is needed")
     return scale
-
-
-def _open_image(path: Path) -> Image.Image:
-    try:
-        image = Image.open(path)
-        image.load()
-    except FileNotFoundError:
-        raise ContractError(f"{path}: no such file") from None
-    except (OSError, UnidentifiedImageError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ContractError(f"{path}: not a readable image ({error})") from None
-    return image
 
 
 def read_array(path: Path) -> FloatArray:

@@ -3,42 +3,8 @@ from typing import IO
 
 import numpy as np
 import pytest
-from PIL import Image
 
-from mrac import ContractError
-from mrac.io.files import read_image, read_png16, write_depth_png, write_json, write_whole
-
-
-def test_images_of_every_mode_become_rgb(tmp_path: Path) -> None:
-    grey = np.arange(12, dtype=np.uint8).reshape(3, 4) * 20
-    pictures = {
-        "grey.png": Image.fromarray(grey),
-        "alpha.png": Image.fromarray(np.dstack([grey] * 4)),
-        "palette.gif": Image.fromarray(grey).convert("P"),
-        "deep.png": Image.fromarray(grey.astype(np.uint16) * 257),
-    }
-    for name, picture in pictures.items():
-        picture.save(tmp_path / name)
-        image = read_image(tmp_path / name)
-        assert image.shape == (3, 4, 3), name
-        assert image.dtype == np.uint8
-        np.testing.assert_allclose(image[..., 0], grey, atol=1, err_msg=name)
-
-
-def test_exif_orientation_is_applied(tmp_path: Path) -> None:
-    picture = Image.fromarray(np.zeros((4, 6, 3), np.uint8))
-    exif = picture.getexif()
-    exif[0x0112] = 6
-    picture.save(tmp_path / "a.jpg", exif=exif)
-    assert read_image(tmp_path / "a.jpg").shape == (6, 4, 3)
-
-
-def test_what_is_no_image_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.jpg").write_bytes(b"not a picture")
-    with pytest.raises(ContractError, match=r"a\.jpg: not a readable image"):
-        read_image(tmp_path / "a.jpg")
-    with pytest.raises(ContractError, match="no such file"):
-        read_image(tmp_path / "b.jpg")
+from mrac.io.files import read_png16, write_depth_png, write_json, write_whole
 
 
 @pytest.mark.parametrize(("farthest", "scale"), [(60.0, 1000.0), (80.0, 256.0), (1e4, 6.0)])

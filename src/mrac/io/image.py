@@ -1,0 +1,105 @@
+"""Reads a picture of any kind that Pillow knows as what every stage expects: (H, W, 3) uint8 RGB, upright."""
+
+import struct
+import warnings
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from PIL import ExifTags, Image, UnidentifiedImageError
+
+from mrac.conventions import FloatArray, ImageArray
+from mrac.errors import ContractError
+
+# Past this Pillow takes a file for a decompression bomb. 179 megapixels would need about 10 GB for the whole way.
+_MAX_MEGAPIXELS: Final = 178
+
+_TURNS: Final = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+def read_image(path: Path) -> ImageArray:
+    """An image file as (H, W, 3) uint8 RGB, upright as its EXIF orientation says.
+
+    Grey, palette, CMYK and 1-bit become RGB; alpha is dropped and the colours under it are kept; of an animation or a
+    file of several pages the first is read. 16 bits are scaled to 8 by their full range, whatever they use of it; of
+    floats, white is the least of 1, 255 and 65535 that holds every pixel (1 up to 1.5, for a resampled edge).
+
+    Raises:
+        ContractError: the file is missing, not an image, cut short, larger than 178 megapixels, or of values that
+            cannot be read as brightness.
+    """
+    with open_image(path) as image:
+        upright = _turned(image)
+        if upright.mode.startswith("I") or upright.mode == "F":
+            return _grey(np.asarray(upright), path)
+        if upright.mode == "P" and "transparency" in upright.info:
+            upright = upright.convert("RGBA")  # the way to RGB on which Pillow does not warn
+        try:
+            return np.array(upright if upright.mode == "RGB" else upright.convert("RGB"))
+        except ValueError:
+            raise ContractError(
+                f"{path}: an image of mode {upright.mode} arrived; grey, RGB, palette or CMYK is needed, with or "
+                "without alpha"
+            ) from None
+
+
+def open_image(path: Path) -> Image.Image:
+    """A picture as it is stored, decoded.
+
+    Raises:
+        ContractError: the file is missing, not an image, cut short, or larger than 178 megapixels.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", Image.DecompressionBombWarning
+            )  # from 89 megapixels on; our limit is its error
+            image = Image.open(path)
+    except FileNotFoundError:
+        raise ContractError(f"{path}: no such file") from None
+    except Image.DecompressionBombError:
+        raise ContractError(
+            f"{path}: more than {_MAX_MEGAPIXELS} megapixels arrived, by what the file says of itself; "
+            "at most that many are read. Shrink it first"
+        ) from None
+    except UnidentifiedImageError:
+        raise ContractError(f"{path}: not a readable image (no kind of picture that is known)") from None
+    except (OSError, ValueError, SyntaxError) as error:
+        raise ContractError(f"{path}: not a readable image ({error})") from None
+    try:
+        image.load()
+    except (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error) as error:
+        image.close()
+        raise ContractError(f"{path}: not a readable image ({error})") from None
+    return image
+
+
+def _turned(image: Image.Image) -> Image.Image:
+    """The picture as a viewer shows it."""
+    try:
+        turn = _TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))
+    except (OSError, ValueError, SyntaxError, LookupError, TypeError, struct.error):
+        return image  # a viewer that cannot read the orientation shows the picture as it lies
+    return image if turn is None else image.transpose(turn)
+
+
+def _grey(values: FloatArray, path: Path) -> ImageArray:
+    """(H, W) 16-bit whole numbers or floats, as three equal channels."""
+    low, high = float(values.min()), float(values.max())
+    if not (low >= 0.0 and high <= 65535.0):  # NaN too
+        raise ContractError(
+            f"{path}: an image of values from {low:g} to {high:g} arrived; 0 to 1, 255 or 65535 is needed, without NaN"
+        )
+    white = 65535.0
+    if values.dtype.kind == "f":
+        white = 1.0 if high <= 1.5 else 255.0 if high <= 255.0 else 65535.0
+    scaled = values * np.float32(255.0 / white) + np.float32(0.5)
+    return np.repeat(np.minimum(scaled, 255.0).astype(np.uint8)[..., None], 3, axis=2)
