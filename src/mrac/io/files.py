@@ -112,6 +112,21 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         raise
 
 
+def write_arrays(path: Path, **arrays: NDArray[Any]) -> None:
+    """Writes an .npz, compressed at the fastest level: numpy's takes three times as long over floats, for nothing."""
+
+    def write(file: IO[bytes]) -> None:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for name, array in arrays.items():
+                # A fixed date: the same result is the same file. Zip64 at once, since the size is not known before.
+                entry = zipfile.ZipInfo(f"{name}.npy")
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                with archive.open(entry, "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
+
+    write_whole(path, write)
+
+
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Writes plain values as indented JSON; NaN and infinities are refused rather than written as invalid JSON."""
     text = json.dumps(content, indent=2, allow_nan=False) + "\n"
@@ -126,7 +141,9 @@ def write_depth_png(path: Path, depth_m: FloatArray) -> float:
     """
     farthest = float(depth_m.max())
     scale = next((s for s in (1000.0, 256.0) if farthest * s <= 65535.0), 6.0)
-    stored = np.clip(np.rint(depth_m.astype(np.float64) * scale), 1, 65535).astype(np.uint16)
+    steps = depth_m * np.float32(scale)  # in place from here: at 50 megapixels every copy counts
+    np.clip(np.rint(steps, out=steps), 1, 65535, out=steps)
+    stored = steps.astype(np.uint16)
     text = PngImagePlugin.PngInfo()
     text.add_text(SCALE_KEY, f"{scale:g}")
     write_whole(path, lambda file: Image.fromarray(stored).save(file, format="PNG", pnginfo=text))

@@ -13,6 +13,7 @@ _ERROR_STOPS: Final = ("#0d1321", "#1d4e6b", "#3fa28c", "#f3d368", "#f28a3b", "#
 KEPT: Final = "#ffffff"
 REJECTED: Final = "#ff3b30"
 _INK: Final = "#16181d"
+_MAX_PREVIEW: Final = 2048  # pixels
 
 
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
@@ -88,14 +89,20 @@ def depth_bar(limits: tuple[float, float], size: tuple[int, int]) -> Image.Image
 def preview(depth_m: FloatArray, uv_px: FloatArray, keep: BoolArray, caption: str) -> Image.Image:
     """Colour depth with every anchor drawn on it, and a footer with the scale and the verdicts' count.
 
+    Its longer side has 640 to 2,048 pixels, whatever the image's.
+
     Args:
         depth_m: (H, W) metres.
         uv_px: (K, 2) pixels.
         keep: (K,) which anchors were used.
         caption: what else the footer should say.
     """
-    zoom = max(1.0, 640.0 / max(depth_m.shape))
-    width, height = round(depth_m.shape[1] * zoom), round(depth_m.shape[0] * zoom)
+    longer = max(depth_m.shape)
+    zoom = max(1.0, 640.0 / longer) if longer <= _MAX_PREVIEW else _MAX_PREVIEW / longer
+    width, height = (max(1, round(side * zoom)) for side in depth_m.shape[::-1])
+    if zoom < 1.0:  # before the colours: a picture of 50 megapixels is nothing to look through
+        small = Image.fromarray(depth_m.astype(np.float32, copy=False)).resize((width, height), Image.Resampling.BOX)
+        depth_m = np.asarray(small)
     limits = depth_limits(depth_m)
     top = Image.fromarray(depth_colours(depth_m, limits)).resize((width, height), Image.Resampling.BILINEAR)
     draw_anchors(top, uv_px, ~keep, zoom)

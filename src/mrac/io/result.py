@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mrac.io.files import write_depth_png, write_json, write_whole
+from mrac.io.files import write_arrays, write_depth_png, write_json, write_whole
 from mrac.io.picture import preview
 from mrac.types import Anchors, MetricDepth
 from mrac.version import __version__
@@ -38,10 +38,7 @@ def write_result(folder: Path, result: MetricDepth, anchors: Anchors, inputs: di
     """
     report_path = folder / "report.json"
     report_path.unlink(missing_ok=True)  # an older one would vouch for files that are about to change
-    write_whole(
-        folder / "depth.npz",
-        lambda file: np.savez_compressed(file, depth_m=result.depth_m, sigma_m=result.sigma_m),
-    )
+    write_arrays(folder / "depth.npz", depth_m=result.depth_m, sigma_m=result.sigma_m)
     scale = write_depth_png(folder / "depth.png", result.depth_m)
     picture = preview(result.depth_m, anchors.uv_px, result.anchors.keep, result.status)
     write_whole(folder / "preview.png", lambda file: picture.save(file, format="PNG"))

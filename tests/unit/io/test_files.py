@@ -4,7 +4,7 @@ from typing import IO
 import numpy as np
 import pytest
 
-from mrac.io.files import read_png16, write_depth_png, write_json, write_whole
+from mrac.io.files import read_png16, write_arrays, write_depth_png, write_json, write_whole
 
 
 @pytest.mark.parametrize(("farthest", "scale"), [(60.0, 1000.0), (80.0, 256.0), (1e4, 6.0)])
@@ -35,3 +35,13 @@ def test_json_refuses_nan(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json(tmp_path / "a.json", {"a": float("nan")})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_arrays_are_what_numpy_reads_and_the_same_file_each_time(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).random((30, 40), np.float32)
+    for name in ("a.npz", "b.npz"):
+        write_arrays(tmp_path / name, depth_m=values, sigma_m=values.T)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as maps:
+        np.testing.assert_array_equal(maps["depth_m"], values)
+        np.testing.assert_array_equal(maps["sigma_m"], values.T)

@@ -37,3 +37,17 @@ def test_preview_has_a_footer_and_enlarges_small_images() -> None:
     depth_m = np.linspace(1, 2, 12).reshape(3, 4)
     picture = preview(depth_m, np.array([[1.0, 1.0]]), np.array([True]), "ok")
     assert picture.size == (640, 480 + 40)
+
+
+def test_preview_of_a_large_image_is_shrunk_with_its_anchors() -> None:
+    depth_m = np.ones((3000, 4000), np.float32)
+    picture = preview(depth_m, np.array([[3900.0, 2900.0]]), np.array([False]), "ok")
+    assert picture.size == (2048, 1536 + 40)
+    pixels = np.asarray(picture).astype(int)
+    red = (pixels[..., 0] > 200) & (pixels[..., 1] < 100)
+    v, u = np.nonzero(red[:1536])
+    assert max(abs(u.mean() - 3900.5 * 0.512), abs(v.mean() - 2900.5 * 0.512)) < 2.0
+
+
+def test_preview_of_a_thread_has_at_least_a_pixel_of_it() -> None:
+    assert preview(np.ones((1, 9000)), np.zeros((0, 2)), np.zeros(0, np.bool_), "ok").size == (2048, 1 + 40)
