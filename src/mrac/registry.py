@@ -77,14 +77,15 @@ def create(stage: str, spec: str) -> Any:
     if name not in names(stage) and name in catalog(stage):
         name, _, preset = catalog(stage)[name].spec.partition(":")
     implementation = load(stage, name)
-    options = _options(implementation, stage, name, preset) | _options(implementation, stage, name, argument)
+    options = _options(implementation, stage, name, preset)
+    options |= _options(implementation, stage, name, argument, bare=not preset)
     try:
         return implementation(**options)
     except TypeError as error:
         raise ContractError(f"{stage} {name}: {error}") from None
 
 
-def _options(implementation: Any, stage: str, name: str, argument: str) -> dict[str, Any]:
+def _options(implementation: Any, stage: str, name: str, argument: str, *, bare: bool = True) -> dict[str, Any]:
     if not argument:
         return {}
     kinds = get_type_hints(implementation)  # plug-ins may have postponed annotations
@@ -93,7 +94,7 @@ def _options(implementation: Any, stage: str, name: str, argument: str) -> dict[
     key, equals, _ = argument.partition("=")
     if not (equals and key in fields):
         first = next(iter(fields), None)
-        if first is None or fields[first] not in (str, Path):
+        if first is None or not bare or fields[first] not in (str, Path):
             raise ContractError(f"{stage} {name}: no option {key!r}; {known}")
         return {first: argument}
     options: dict[str, Any] = {}

@@ -13,6 +13,7 @@ from mrac import ContractError, registry
 from mrac.conventions import ImageArray
 from mrac.foundation._base import Foundation
 from mrac.space import SPACES
+from tests.networks import packages, toys
 
 FOUNDATIONS = registry.names("foundation")
 
@@ -36,9 +37,16 @@ def write_network(path: Path, channels: int = 1) -> None:
 
 
 @pytest.fixture
-def make_foundation(tmp_path: Path) -> Callable[[str], Foundation]:
+def make_foundation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Foundation]:
     def make(name: str) -> Foundation:
         spec = name
+        if name == "hf" and not (tmp_path / "hf").exists():
+            toys.save(toys.depth_anything(), tmp_path / "hf")
+        if name in ("marigold", "da3", "moge"):
+            packages.install_fake(monkeypatch, name)
+            packages.make_folder(tmp_path / name, name)
+        if name in ("hf", "marigold", "da3", "moge"):
+            spec = f"{name}:{tmp_path / name}"
         if name == "precomputed":
             np.save(tmp_path / "field.npy", np.linspace(0, 1, 24 * 32).reshape(24, 32))
             spec = f"precomputed:{tmp_path / 'field.npy'}"

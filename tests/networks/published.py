@@ -164,7 +164,9 @@ def lively(network: torch.nn.Module) -> torch.nn.Module:
         if inside and isinstance(part, torch.nn.Conv2d | torch.nn.ConvTranspose2d):
             torch.nn.init.kaiming_normal_(part.weight, generator=generator)
     # Behind the final ReLU some of the map should be zero, as skies are, and most of it not.
-    for name, bias in network.named_parameters():
-        if name in ("head.conv3.bias", "head.head.4.bias", "head.layers.4.bias"):
-            torch.nn.init.constant_(bias, 0.5)
+    last = [part for name, part in network.named_modules() if name in ("head.conv3", "head.head.4", "head.layers.4")]
+    for part in last:
+        assert isinstance(part, torch.nn.Conv2d)
+        with torch.no_grad():
+            part.weight.abs_()[:, ::4] *= -1.0
     return network

@@ -38,6 +38,17 @@ def test_options() -> None:
     assert registry.create("foundation", "precomputed:path=a.npy,space=depth").space == "depth"
 
 
+def test_short_names_stand_for_specs() -> None:
+    large = registry.create("foundation", "dav2-large:device=cpu,resize=original")
+    assert large.model == "depth-anything/Depth-Anything-V2-Large-hf"
+    assert (large.device, large.resize) == ("cpu", "original")
+    for name, entry in registry.catalog("foundation").items():
+        made = registry.create("foundation", name)
+        assert name not in registry.names("foundation")
+        assert made.model == entry.spec.partition(":")[2]
+    assert registry.catalog("gate") == {}
+
+
 @pytest.mark.parametrize(
     ("stage", "spec", "says"),
     [
@@ -47,6 +58,10 @@ def test_options() -> None:
         ("gate", "theil_sen_mad:sigma=3", "known: kappa"),
         ("gate", "theil_sen_mad:kappa=wide", "'wide' is not a number"),
         ("foundation", "onnx", "path"),
+        ("foundation", "dav2-huge", "short names that `mrac list foundations` shows"),
+        ("foundation", "dav2-large:size=3", "known: model, resize"),
+        ("foundation", "dav2-large:my/own", "known: model, resize"),
+        ("foundation", "hf:some/one,resize=original", "hf:model=some/one,resize=original"),
         ("stages", "none", "is not a stage"),
     ],
 )

@@ -123,8 +123,7 @@ def _fetched(model: str, wanted: list[str] | None, where: str) -> Path:
     except Exception as error:  # the client and the network below it raise classes of many families
         reason = str(error).partition("\n")[0]
         raise ContractError(
-            f"{where}: {model} could not be downloaded ({reason}). On a machine with a network: "
-            f"{_fetch(model, tuple(wanted or ()))}"
+            f"{where}: {model} could not be downloaded ({reason}). {_fetch(model, tuple(wanted or ()))}"
         ) from None
 
 
