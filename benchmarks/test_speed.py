@@ -106,7 +106,8 @@ def test_kriging(benchmark: BenchmarkFixture, who: str) -> None:
     """Both are given the features of pixels and anchors, condition and predict; what the head adds is timed below."""
     scene, residuals = made_scene(50)
     noise = Kriging().noise
-    points_, anchors = Kriging()._features(scene)
+    features = Kriging()._features(scene)
+    points_, anchors = features.band(0, scene.shape[0]), features.anchors
     kernel = Matern(1.0, nu=1.5) + ConstantKernel(FINE_VAR) * Matern(1 / FINE, nu=1.5) + ConstantKernel(BIAS_VAR)
     process = GaussianProcessRegressor(kernel, alpha=noise**2, optimizer=None)
     double_points, double_anchors = np.ascontiguousarray(points_.T, dtype=np.float64), anchors.astype(np.float64)

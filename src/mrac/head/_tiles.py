@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from mrac.conventions import FloatArray
+from mrac.head._features import Features
 from mrac.head._matern import Readings, posterior, segment
 from mrac.jit import fast_kernel, kernel
 from mrac.threads import for_each_span, num_cores
@@ -20,6 +21,8 @@ NUM_NEAREST: Final = 48
 NUM_SPREAD: Final = 12
 _ANCHORS_PER_TILE: Final = 6.0  # the nearest 48 then reach past the tile's own overlap on every side
 _MIN_TILE_PX: Final = 4
+# Each band solves its tiles anew: at this size that is lost in the noise, and the features take 32 MB per core.
+_BAND_PIXELS: Final = 1 << 20
 
 
 class Tiling(NamedTuple):
@@ -35,6 +38,15 @@ class Tiling(NamedTuple):
     rows: int
     columns: int
     members: NDArray[np.int64]
+
+
+class Band(NamedTuple):
+    """Rows [top, bottom) of an image that is `width` wide, and their scaled features (NUM_FEATURES, rows · width)."""
+
+    top: int
+    bottom: int
+    width: int
+    points: NDArray[np.float32]
 
 
 def tiling(uv_px: FloatArray, shape: tuple[int, int]) -> Tiling:
@@ -69,20 +81,18 @@ def farthest_points(uv_px: FloatArray, count: int) -> NDArray[np.int64]:
 @fast_kernel
 def _predict_tile_row(
     row: int,
-    shape: tuple[int, int],
     tiles: Tiling,
-    points: NDArray[np.float32],
+    band: Band,
     readings: Readings,
     mean: NDArray[np.float32],
     explained: NDArray[np.float32],
 ) -> float:
-    """Adds the hat-weighted posterior of one row of tiles to `mean` and `explained`, both (H · W,).
+    """Adds the hat-weighted posterior of one row of tiles to `mean` and `explained`, (H · W,) both, within the band.
 
     Returns:
         The sum over the tiles of their readings' mean squared Mahalanobis length.
     """
-    H, W = shape
-    side = tiles.side
+    W, side = band.width, tiles.side
     scratch = np.empty((tiles.members.shape[1], 2 * side), np.float32)
     seg_mean = np.empty(2 * side, np.float32)
     seg_explained = np.empty(2 * side, np.float32)
@@ -94,9 +104,9 @@ def _predict_tile_row(
         surprise += length2 / own.size
         left, right = max(0, (column - 1) * side + 1), min(W, (column + 1) * side)
         n = right - left
-        for v in range(max(0, (row - 1) * side + 1), min(H, (row + 1) * side)):
+        for v in range(band.top, band.bottom):
             start = v * W + left
-            segment(points, start, post, scratch, seg_mean[:n], seg_explained[:n])
+            segment(band.points, start - band.top * W, post, scratch, seg_mean[:n], seg_explained[:n])
             hat_v = np.float32(1.0) - np.float32(abs(v - row * side)) / np.float32(side)
             to_mean, to_explained = mean[start : start + n], explained[start : start + n]
             for p in range(n):
@@ -107,25 +117,23 @@ def _predict_tile_row(
 
 
 def predict_tiled(
-    uv_px: FloatArray,
-    shape: tuple[int, int],
-    points: NDArray[np.float32],
-    readings: Readings,
+    uv_px: FloatArray, shape: tuple[int, int], features: Features, readings: Readings
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
     """What `_matern.posterior` and `_matern.predict` give with all anchors at once, tile by tile.
 
     Args:
         uv_px: (K, 2) pixel positions, K > NUM_NEAREST.
         shape: (H, W).
-        points: (NUM_FEATURES, H · W) scaled features of the pixels.
+        features: of the pixels.
         readings: what the process is conditioned on.
 
     Returns:
         Posterior mean and explained variance, (H · W,) each, and the readings' squared Mahalanobis length.
     """
+    H, W = shape
     tiles = tiling(uv_px, shape)
-    mean = np.zeros(points.shape[1], np.float32)
-    explained = np.zeros(points.shape[1], np.float32)
+    mean = np.zeros(H * W, np.float32)
+    explained = np.zeros(H * W, np.float32)
     surprise = np.zeros(tiles.rows)
 
     # Tiles of one row reach into the rows beside it: even rows touch no common pixel, and neither do odd ones.
@@ -134,7 +142,10 @@ def predict_tiled(
 
         def work(start: int, stop: int, chosen: range = chosen) -> None:
             for row in chosen[start:stop]:
-                surprise[row] = _predict_tile_row(row, shape, tiles, points, readings, mean, explained)
+                reach = max(0, (row - 1) * tiles.side + 1), min(H, (row + 1) * tiles.side)
+                for top, bottom in features.split(*reach, _BAND_PIXELS):
+                    band = Band(top, bottom, W, features.band(top, bottom))
+                    surprise[row] = _predict_tile_row(row, tiles, band, readings, mean, explained)
 
         for_each_span(len(chosen), work)
     return mean, explained, float(surprise.sum() / len(tiles.members) * len(uv_px))

@@ -48,3 +48,9 @@ def test_solves_the_stated_problem(shape: tuple[int, int]) -> None:
     system = diags(1 + np.asarray(weights.sum(axis=1)).ravel()) - weights
     expected = np.stack([np.atleast_1d(spsolve(system.tocsc(), f.ravel())).reshape(h, w) for f in fields])
     np.testing.assert_allclose(smooth_within_edges(fields, guide), expected, atol=1e-8)
+
+
+def test_a_ribbon_has_a_bounded_number_of_cells() -> None:
+    colour, regions = appearance(np.zeros((40, 70_000, 3), np.uint8))
+    assert colour.shape[1] * colour.shape[2] <= 6000 * 60
+    assert np.isfinite(regions).all()

@@ -25,7 +25,8 @@ def as_scene(made: MadeScene, relative: bool = True) -> Scene:
 
 def reference(head: Kriging, scene: Scene, residuals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The same process by scikit-learn, in double precision."""
-    points, anchors = (f.astype(np.float64) for f in head._features(scene))
+    features = head._features(scene)
+    points, anchors = (f.astype(np.float64) for f in (features.band(0, scene.shape[0]), features.anchors))
     kernel = Matern(1.0, nu=1.5) + ConstantKernel(FINE_VAR) * Matern(1 / FINE, nu=1.5) + ConstantKernel(BIAS_VAR)
     process = GaussianProcessRegressor(kernel, alpha=head.noise**2, optimizer=None).fit(anchors, residuals)
     mean, std = process.predict(points.T, return_std=True)
