@@ -2,9 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
+
+Numbers = tuple[float, ...] | tuple[tuple[float, ...], ...]
+
+
+@cache
+def constant(values: Numbers, device: torch.device, dtype: torch.dtype = torch.float32) -> Tensor:
+    """A small tensor made once per device: copying it afresh would make the host wait for the device each time."""
+    return torch.tensor(values, dtype=dtype, device=device)
 
 
 @dataclass(frozen=True)
@@ -49,4 +58,12 @@ class Dice:
     def one_of(self, options: Sequence[int], *shape: int) -> Tensor:
         """Integers drawn from `options`, repeated entries more often, shape (B, *shape)."""
         index = (self.rand(*shape) * len(options)).long()
-        return torch.tensor(options, device=self.device)[index]
+        return self.integers(*options)[index]
+
+    def constant(self, values: Numbers) -> Tensor:
+        """These numbers as a float32 tensor on the batch's device."""
+        return constant(values, self.device)
+
+    def integers(self, *values: int) -> Tensor:
+        """These integers as an int64 tensor on the batch's device."""
+        return constant(tuple(int(value) for value in values), self.device, torch.int64)

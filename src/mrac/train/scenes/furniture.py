@@ -151,4 +151,7 @@ FURNITURE: dict[Piece, Template] = {
             (-0.05, 0.05, 0, 0.06, -0.45, 0.45, _R.METAL),
         ),
     ),
+    Piece.BARE_TABLE: Template(
+        (0.6, 0.42, 0.5), (1.8, 0.8, 1.1), 1, ((-0.5, 0.5, 0.95, 1, -0.5, 0.5, _R.MAIN), *legs(0.95))
+    ),
 }

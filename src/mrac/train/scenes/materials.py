@@ -6,7 +6,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from mrac.train.scenes.dice import Dice
+from mrac.train.scenes.dice import Dice, constant
 from mrac.train.scenes.roles import LOOKS, Role, Texture
 
 _MAX_TEXTURES = 8
@@ -46,7 +46,7 @@ class Materials:
 
 def hsv_to_rgb(hue: Tensor, saturation: Tensor, value: Tensor) -> Tensor:
     """Colours from three tensors of one shape in [0, 1]; a last axis of 3 is added."""
-    offset = torch.tensor([5.0, 3.0, 1.0], device=hue.device)
+    offset = constant((5.0, 3.0, 1.0), hue.device)
     k = (offset + 6 * hue[..., None]) % 6
     return value[..., None] * (1 - saturation[..., None] * torch.minimum(k, 4 - k).clamp(0, 1))
 
@@ -71,11 +71,16 @@ def sample_materials(dice: Dice, role_BP: Tensor, group_P: Tensor, *, photograph
     def span(column: int, draw: Tensor) -> Tensor:
         return look[..., column] + (look[..., column + 1] - look[..., column]) * draw
 
-    hue, saturation, value = span(0, u[..., 0]), span(2, u[..., 1].square()), span(4, u[..., 2])
+    def brightness(draw: Tensor) -> Tensor:
+        # Even in the logarithm, as the albedo of real things is: dark ones are as common as light ones.
+        return look[..., 4] * (look[..., 5] / look[..., 4]) ** draw
+
+    hue, saturation, value = span(0, u[..., 0]), span(2, u[..., 1].square()), brightness(u[..., 2])
     first = hsv_to_rgb(hue, saturation, value)
-    other = hsv_to_rgb((hue + 0.3 * (u[..., 3] - 0.5)) % 1, span(2, u[..., 4].square()), span(4, u[..., 5]))
+    other = hsv_to_rgb((hue + 0.3 * (u[..., 3] - 0.5)) % 1, span(2, u[..., 4].square()), brightness(u[..., 5]))
     contrast = look[..., 8:9]
-    second = first * (1 - contrast * u[..., 6:7]) + contrast * (other - first) * u[..., 7:8]
+    second = first * torch.exp(-2 * contrast * u[..., 6:7])
+    second = second + contrast * (other - second) * u[..., 7:8]
     texture = textures[role_BP, (u[..., 8] * _MAX_TEXTURES).long()]
     if photographs:
         texture = torch.where(u[..., 9] < look[..., 11], int(Texture.PHOTO), texture)

@@ -52,6 +52,7 @@ class Piece(IntEnum):
     CAR = 17
     VAN = 18
     ARMCHAIR = 19
+    BARE_TABLE = 20
 
 
 class Body(IntEnum):
@@ -70,3 +71,4 @@ class Body(IntEnum):
     PERSON = 10
     BALL = 11
     FRUIT = 12
+    BUSHES = 13

@@ -1,6 +1,6 @@
 """Scales templates and stands them where they belong."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import torch
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from mrac.train.scenes.bodies import BODIES
 from mrac.train.scenes.clutter import CLUTTER
-from mrac.train.scenes.dice import Dice
+from mrac.train.scenes.dice import Dice, constant
 from mrac.train.scenes.furniture import FURNITURE
 from mrac.train.scenes.pieces import Body, Piece, Template
 from mrac.train.scenes.roles import Role
@@ -94,6 +94,21 @@ def stand(
         bulge=table.bulge[which_BK],
         role=table.role[which_BK],
     )
+
+
+def keep_within(pieces: Pieces, low_BK3: Tensor, high_BK3: Tensor) -> Pieces:
+    """Shifts pieces level until they lie between bounds in x and z (metres); one too large is centred there."""
+    rotation = pieces.rotation[:, :, None]
+    centre = (rotation * pieces.centre[..., None, :]).sum(-1)
+    reach = (rotation.abs() * pieces.half[..., None, :]).sum(-1)
+    present = (pieces.half > 0).all(-1, keepdim=True)
+    least = torch.where(present, centre - reach, torch.inf).amin(2)
+    most = torch.where(present, centre + reach, -torch.inf).amax(2)
+    down, up = high_BK3 - pieces.origin - most, low_BK3 - pieces.origin - least
+    shift = torch.where(up > down, (up + down) / 2, torch.zeros_like(up).clamp(up, down))
+    level = constant((1.0, 0.0, 1.0), shift.device)
+    shift = torch.where(present.any(2), shift, torch.zeros_like(shift)) * level
+    return replace(pieces, origin=pieces.origin + shift)
 
 
 def join(*parts: Pieces) -> Pieces:

@@ -9,13 +9,14 @@ from mrac.errors import ContractError
 from mrac.train.scenes.cast import cast, cast_shell, rotate
 from mrac.train.scenes.dice import Dice
 from mrac.train.scenes.materials import sample_materials
+from mrac.train.scenes.roles import Texture
 from mrac.train.scenes.rooms import sample_rooms
 from mrac.train.scenes.scene import Pieces, Scene, mix
 from mrac.train.scenes.sensor import expose
 from mrac.train.scenes.shade import Hits, albedo, light_up, surfaces
 from mrac.train.scenes.streets import sample_streets
 from mrac.train.scenes.table_tops import sample_table_tops
-from mrac.train.scenes.texture import build_atlas
+from mrac.train.scenes.texture import build_atlas, look_up
 
 Kind = Literal["room", "street", "table_top"]
 _SAMPLERS = {"room": sample_rooms, "street": sample_streets, "table_top": sample_table_tops}
@@ -98,13 +99,21 @@ def _without(pieces: Pieces, present: Tensor) -> Pieces:
     return Pieces(**{**vars(pieces), "half": half})
 
 
-def _sky(scene: Scene, hits: Hits, dice: Dice) -> Tensor:
-    """Light of the sky, (3, B, H, W): pale at the horizon, blue or grey above."""
+def _sky(scene: Scene, hits: Hits, dice: Dice, atlas: tuple[Tensor, int]) -> Tensor:
+    """Light of the sky, (3, B, H, W): pale at the horizon, blue or grey above, with clouds on a level ceiling."""
     up = (hits.ray[1] / (hits.ray[0] ** 2 + hits.ray[1] ** 2 + hits.ray[2] ** 2).sqrt()).clamp(0, 1)
-    blue = dice.rand()[:, None] * torch.tensor([0.75, 0.45, 0.0], device=up.device)
+    blue = dice.rand()[:, None] * dice.constant((0.75, 0.45, 0.0))
     zenith = (1 - blue) * dice.between(0.8, 1.6)[:, None]
     horizon = torch.ones_like(zenith) * dice.between(1.2, 1.8)[:, None]
     mixed = up.sqrt()[None] * (zenith - horizon).T[..., None, None] + horizon.T[..., None, None]
+    texels, variants = atlas
+    picture = (dice.rand() * variants).long() + int(Texture.CLOUD) * variants
+    level = (up + 0.08).reciprocal() * 0.12
+    shift = dice.rand()[:, None, None]
+    uv = ((hits.ray[0] * level + shift).flatten(), (hits.ray[2] * level + shift).flatten())
+    cloud = look_up(texels, picture[:, None, None].expand_as(up).flatten(), uv, 0.004 * level.flatten())[:, 0]
+    cover = dice.between(0.0, 1.2)[:, None, None] * (cloud.view(up.shape) - 0.4).clamp(0, 1) * 2
+    mixed = mixed + (1.6 - mixed) * cover.clamp(0, 1)
     return mixed * scene.ambient[:, None, None]
 
 
@@ -113,13 +122,13 @@ def render(dice: Dice, scene: Scene, size: tuple[int, int], photographs: Tensor 
     boxes, rounds = scene.boxes.role, scene.rounds.role
     role_BP = torch.cat((scene.shell_role, boxes.flatten(1), rounds.flatten(1)), 1)
     num_boxes, num_rounds = boxes.shape[1], rounds.shape[1]
-    groups = torch.arange(num_boxes + num_rounds, device=dice.device) + 1
-    # Round bodies draw with the boxes: two counters would only make the table of shared looks longer.
+    # The k-th round piece shares its looks with the k-th piece of boxes: a car's roof has its body's paint.
+    groups = torch.arange(1 + max(num_boxes, num_rounds), device=dice.device)
     group_P = torch.cat(
         (
-            torch.zeros(6, dtype=torch.long, device=dice.device),
-            groups[:num_boxes].repeat_interleave(boxes.shape[2]),
-            groups[num_boxes:].repeat_interleave(rounds.shape[2]),
+            groups[:1].expand(6),
+            groups[1 : 1 + num_boxes].repeat_interleave(boxes.shape[2]),
+            groups[1 : 1 + num_rounds].repeat_interleave(rounds.shape[2]),
         )
     )
     materials = sample_materials(dice, role_BP, group_P, photographs=photographs is not None)
@@ -136,7 +145,7 @@ def render(dice: Dice, scene: Scene, size: tuple[int, int], photographs: Tensor 
     variants = min(6, 1 + dice.num_images)
     atlas = build_atlas(dice, photographs, variants)
     light = light_up(scene, hits, surface, dice, albedo(hits, surface, materials, (atlas, variants), f_px_B))
-    sky = _sky(scene, hits, dice)
+    sky = _sky(scene, hits, dice, (atlas, variants))
     # Haze: far things take the colour of the horizon.
     haze = 1 - torch.exp(-hits.z / dice.between(150.0, 900.0)[:, None, None])
     haze = torch.where(scene.outdoors[:, None, None], haze, torch.zeros_like(haze))

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-NUM_PIECES, NUM_BOXES = 9, 8
-NUM_ROUND_PIECES, NUM_ROUNDS = 6, 4
+NUM_PIECES, NUM_BOXES = 10, 8
+NUM_ROUND_PIECES, NUM_ROUNDS = 7, 4
 _NESTED = ("boxes", "rounds")
 
 

@@ -10,7 +10,7 @@ from mrac.train.scenes import texture
 from mrac.train.scenes.cast import Vector, cast
 from mrac.train.scenes.dice import Dice
 from mrac.train.scenes.materials import Materials
-from mrac.train.scenes.roles import FIRST_COLOURED
+from mrac.train.scenes.roles import FIRST_COLOURED, Texture
 from mrac.train.scenes.scene import Pieces, Scene
 
 
@@ -127,7 +127,11 @@ def albedo(
     pattern = texture.look_up(texels, m[12].long().flatten(), uv, footprint.flatten())
     pattern = pattern.T.reshape(3, *metres.shape)
     blended = m[0:3] + (m[3:6] - m[0:3]) * pattern
-    return torch.where(m[13] > 0.5, pattern * m[11], blended), m[9:11]
+    colour = torch.where(m[13] > 0.5, pattern * m[11], blended)
+    # Wear and dirt: no real surface is as clean as a pattern. A finer natural texture darkens and lightens it.
+    fine = (m[12] % variants).long().flatten() + int(Texture.NATURAL) * variants
+    wear = texture.look_up(texels, fine, (uv[1] * 2.3, uv[0] * 2.3), 2.3 * footprint.flatten())[:, 0]
+    return colour * torch.exp(0.8 * m[8] * (wear.reshape(metres.shape) - 0.5)), m[9:11]
 
 
 def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice) -> Tensor:
@@ -139,17 +143,21 @@ def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice) -> Tensor:
     def half(x: Tensor) -> Tensor:
         return x[:, ::2, ::2]
 
-    jitter = dice.normal(3, *half(hits.z).shape[1:]) * (0.04 * scene.reach[:, :1, None, None])
     origin = tuple(half(hits.point[i] + 0.01 * surface.normal[i]) for i in range(3))
-    ahead = tuple(scene.light[:, 0, i, None, None] + jitter[:, i] - origin[i] for i in range(3))
-    distance = torch.sqrt(ahead[0] ** 2 + ahead[1] ** 2 + ahead[2] ** 2).clamp_min(1e-6)
+    ahead = [scene.light[:, 0, i, None, None] - origin[i] for i in range(3)]
+    distance = (ahead[0] ** 2 + ahead[1] ** 2 + ahead[2] ** 2).sqrt().clamp_min(1e-6)
+    # The light's half width seen from the surface, in radians: from the sun's crispness to a large lampshade's.
+    width = dice.between(0.005, 0.06)[:, None, None] * distance
+    jitter = dice.normal(3, *distance.shape[1:])
+    ahead = [ahead[i] + width * jitter[:, i] for i in range(3)]
+    distance = (ahead[0] ** 2 + ahead[1] ** 2 + ahead[2] ** 2).sqrt().clamp_min(1e-6)
     ray = (ahead[0] / distance, ahead[1] / distance, ahead[2] / distance)
     # `cast` ignores what is nearer than its clip; rays start that much earlier so that contacts still cast shadows.
     start = tuple(origin[i] - 0.09 * ray[i] for i in range(3))
     limit = distance + 0.09
     t, _ = cast(scene, (start[0], start[1], start[2]), ray, (limit, torch.zeros_like(limit, dtype=torch.long)))
     lit = (t >= limit).float()[:, None]
-    lit = functional.avg_pool2d(functional.pad(lit, (1, 1, 1, 1), mode="replicate"), 3, stride=1)
+    lit = functional.avg_pool2d(functional.pad(lit, (2, 2, 2, 2), mode="replicate"), 5, stride=1)
     return functional.interpolate(lit, hits.z.shape[1:], mode="bilinear")[:, 0]
 
 

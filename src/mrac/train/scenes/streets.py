@@ -5,14 +5,13 @@ import math
 import torch
 from torch import Tensor
 
-from mrac.train.scenes.dice import Dice
+from mrac.train.scenes.dice import Dice, constant
 from mrac.train.scenes.pieces import Body, Piece
 from mrac.train.scenes.place import join, loose_boxes, sizes, stand
 from mrac.train.scenes.roles import Role
-from mrac.train.scenes.scene import NUM_BOXES, NUM_PIECES, NUM_ROUND_PIECES, Pieces, Scene, camera_rotation, matrix
+from mrac.train.scenes.scene import NUM_BOXES, NUM_PIECES, NUM_ROUND_PIECES, Pieces, Scene, camera_rotation
 
-_NUM_CARS = NUM_PIECES - 3
-_NUM_WHEELED = 3
+_NUM_CARS = NUM_PIECES - 6
 
 
 def _buildings(dice: Dice, side: float, kerb_B: Tensor) -> Pieces:
@@ -51,81 +50,135 @@ def _ground(dice: Dice, half_road_B: Tensor, walk_B2: Tensor) -> Pieces:
     boxes.append((edge, 0 * one, -20 * one, edge + 0.12, 0.004 * one, far))
     rows = torch.stack([torch.cat(box, 1) for box in boxes], 1)
     roles = [Role.PAVEMENT, Role.GRASS, Role.PAVEMENT, Role.GRASS, *[Role.MARKING] * 4]
-    role = torch.tensor([int(r) for r in roles], device=rows.device).expand(dice.num_images, -1)
+    role = dice.integers(*roles).expand(dice.num_images, -1)
     return loose_boxes(rows[..., :3], rows[..., 3:], role)
 
 
-def _wheels(size_BK3: Tensor, origin: Tensor, yaw_BK: Tensor) -> Pieces:
-    """Two axles per car: cylinders as wide as the car, of which only the wheels show."""
-    width, length = size_BK3[..., 0], size_BK3[..., 2]
-    radius = 0.19 * size_BK3[..., 1].clamp_max(1.8)
-    s, c, zero, one = yaw_BK.sin(), yaw_BK.cos(), torch.zeros_like(yaw_BK), torch.ones_like(yaw_BK)
-    # Frame y is the car's x, so that the cylinder lies along the axle.
-    rotation = matrix(zero, c, s, one, zero, zero, zero, -s, c)
-    rows = []
-    for place in (-0.3, 0.31):
-        rows.append((torch.stack((radius, zero, place * length), -1), torch.stack((radius, width * 0.505, radius), -1)))
-    nothing = torch.zeros_like(rows[0][0])
-    centre = torch.stack((rows[0][0], rows[1][0], nothing, nothing), 2)
-    half = torch.stack((rows[0][1], rows[1][1], nothing, nothing), 2)
-    role = torch.tensor([int(Role.RUBBER)] * 2 + [int(Role.ABSENT)] * 2, device=width.device)
+def _roadside(dice: Dice, half_road_B: Tensor, walk_B2: Tensor) -> Pieces:
+    """A low wall or hedge along each pavement, two signs on posts, two cabinets."""
+    shape = (dice.num_images, NUM_BOXES)
+    side = dice.constant((-1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, 1.0)).expand(shape)
+    wall = dice.constant((1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)).expand(shape) > 0
+    post = dice.constant((0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0)).expand(shape) > 0
+    plate = dice.constant((0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0)).expand(shape) > 0
+    walk = torch.where(side < 0, walk_B2[:, :1], walk_B2[:, 1:])
+    # A plate shares the place of the post before it.
+    along = dice.between(4.0, 30.0, NUM_BOXES)
+    along = torch.where(plate, along.roll(1, 1), along)
+    x = side * (half_road_B[:, None] + torch.where(wall, walk + 0.2, torch.where(post | plate, 0.4, walk - 0.4)))
+    half_x = torch.where(
+        wall, 0.15, torch.where(post, 0.03, torch.where(plate, dice.between(0.25, 0.5, NUM_BOXES), 0.3))
+    )
+    half_z = torch.where(
+        wall, dice.between(5.0, 25.0, NUM_BOXES), torch.where(post, 0.03, torch.where(plate, 0.015, 0.25))
+    )
+    high = torch.where(wall, dice.between(0.5, 1.8, NUM_BOXES), dice.between(0.7, 1.5, NUM_BOXES))
+    bottom = torch.where(plate, 2.0, 0.0)
+    top = torch.where(post | plate, 2.7, high)
+    # The plate hangs on the near side of its post.
+    z = along - torch.where(plate, 0.045, 0.0)
+    role = torch.where(wall, dice.one_of((Role.LEAF, Role.LEAF, Role.PAVEMENT, Role.DOOR), NUM_BOXES), int(Role.ITEM))
+    role = torch.where(post, int(Role.METAL), torch.where(plate, int(Role.PICTURE), role))
+    role = torch.where(dice.chance(0.35, NUM_BOXES) & ~post & ~plate, int(Role.ABSENT), role)
+    low = torch.stack((x - half_x, bottom, z - half_z), -1)
+    return loose_boxes(low, torch.stack((x + half_x, top, z + half_z), -1), role)
+
+
+def _round_parts(which_BK: Tensor, size_BK3: Tensor, pieces: Pieces) -> Pieces:
+    """Wheels and cabin of each car, as cylinders across it.
+
+    The wheels are two axles as wide as the car, of which only the ends show. The cabin is a hump of glass with a
+    narrower, taller one in the car's paint as its roof: slanted windows without slanted boxes.
+    """
+    width, height, length = size_BK3.unbind(-1)
+    cabin = (which_BK == int(Piece.CAR)).float()
+    there = (which_BK != int(Piece.NOTHING)).float()
+    radius, zero = 0.19 * height.clamp_max(1.8) * there, torch.zeros_like(width)
+    # Frame x is up, y the car's x (the cylinder's axis), z the car's z.
+    columns = pieces.rotation[..., 1], pieces.rotation[..., 0], pieces.rotation[..., 2]
+    parts = (
+        ((radius, zero, -0.31 * length), (radius, width * 0.505 * there, radius)),
+        ((radius, zero, 0.31 * length), (radius, width * 0.505 * there, radius)),
+        ((0.55 * height, zero, -0.08 * length), (0.42 * height * cabin, 0.43 * width * cabin, 0.3 * length * cabin)),
+        ((0.55 * height, zero, -0.08 * length), (0.45 * height * cabin, 0.41 * width * cabin, 0.25 * length * cabin)),
+    )
+    half = torch.stack([torch.stack(part[1], -1) for part in parts], 2)
+    role = constant((Role.RUBBER, Role.RUBBER, Role.GLASS, Role.PAINT), width.device, torch.int64)
     return Pieces(
-        rotation=rotation,
-        origin=origin,
-        centre=centre,
+        rotation=torch.stack(columns, -1),
+        origin=pieces.origin,
+        centre=torch.stack([torch.stack(part[0], -1) for part in parts], 2),
         half=half,
         bulge=torch.zeros_like(half[..., 0]),
-        role=role.expand(*half.shape[:3]),
+        role=role.expand(half.shape[:3]),
     )
+
+
+def _traffic(dice: Dice, half_road_B: Tensor) -> tuple[Pieces, Pieces]:
+    """Cars parked at the kerbs and driving in the lanes: boxes and round parts."""
+    which = dice.one_of((*[Piece.CAR] * 6, Piece.VAN, Piece.NOTHING), _NUM_CARS)
+    size = sizes(dice, which)
+    side, parked = dice.sign(_NUM_CARS), dice.chance(0.7, _NUM_CARS)
+    lane = torch.where(parked, half_road_B[:, None] - 0.2 - size[..., 0] / 2, half_road_B[:, None] * 0.4)
+    ahead = 3.5 + 7.5 * (torch.arange(_NUM_CARS, device=dice.device) + dice.rand(_NUM_CARS) ** 1.5)
+    origin = torch.stack((side * lane, torch.zeros_like(lane), ahead), -1)
+    yaw = torch.where((side > 0) ^ (parked & dice.chance(0.3, _NUM_CARS)), 0.0, math.pi)
+    cars = stand(dice, which, size, origin, yaw + 0.04 * dice.normal(_NUM_CARS))
+    return cars, _round_parts(which, size, cars)
+
+
+def _greenery(dice: Dice, half_road_B: Tensor, walk_B2: Tensor) -> Pieces:
+    """Trees, bushes, poles and people along the pavements."""
+    count = NUM_ROUND_PIECES - _NUM_CARS
+    body = dice.one_of((Body.TREE, Body.TREE, Body.POLES, Body.PERSON, Body.BUSHES, Body.POLES), count)
+    walk = walk_B2.amin(1, keepdim=True)
+    beyond = torch.where(
+        body == int(Body.BUSHES), walk_B2.amax(1, keepdim=True) + 1.5, walk * dice.between(0.2, 0.9, count)
+    )
+    across = dice.sign(count) * (half_road_B[:, None] + beyond)
+    place = torch.stack((across, torch.zeros_like(across), dice.between(6.0, 40.0, count)), -1)
+    return stand(dice, body, sizes(dice, body, rounds=True), place, torch.zeros_like(across), rounds=True)
+
+
+def _sunlight(dice: Dice) -> dict[str, Tensor]:
+    """A sun, brighter or weaker, a faint light from the other side, and the sky."""
+    sun = torch.stack((dice.between(-80.0, 80.0), dice.between(30.0, 90.0), dice.between(-80.0, 80.0)), -1)
+    both = torch.stack((sun, sun * dice.constant((-1.0, 1.0, -1.0))), 1)
+    clear = dice.rand()
+    return {
+        "light": both,
+        "power": torch.stack((3.5 * clear, 0.2 + 0 * clear), -1),
+        "reach": torch.full_like(both[..., 0], 300.0),
+        "ambient": dice.between(0.4, 0.9),
+    }
 
 
 def sample_streets(dice: Dice) -> Scene:
     """Makes up streets seen from a car or by a pedestrian."""
     half_road, walk = dice.between(3.0, 6.5), dice.between(1.2, 4.0, 2)
     kerb = half_road + walk.amax(1)
-    which = dice.one_of([int(Piece.CAR)] * 5 + [int(Piece.VAN)] + [int(Piece.NOTHING)], _NUM_CARS)
-    size = sizes(dice, which)
-    side = dice.sign(_NUM_CARS)
-    parked = dice.chance(0.7, _NUM_CARS)
-    lane = torch.where(parked, half_road[:, None] - 0.2 - size[..., 0] / 2, half_road[:, None] * 0.4)
-    ahead = 3.0 + 7.5 * (torch.arange(_NUM_CARS, device=dice.device) + dice.rand(_NUM_CARS))
-    origin = torch.stack((side * lane, torch.zeros_like(lane), ahead), -1)
-    yaw = torch.where(side > 0, 0.0, math.pi) + 0.04 * dice.normal(_NUM_CARS)
-    num_bodies = NUM_ROUND_PIECES - _NUM_WHEELED
-    body = dice.one_of([int(b) for b in (Body.TREE, Body.TREE, Body.POLES, Body.PERSON, Body.POLES)], num_bodies)
-    across = dice.sign(num_bodies) * (half_road[:, None] + walk.amin(1)[:, None] * dice.between(0.2, 0.9, num_bodies))
-    body_at = torch.stack((across, torch.zeros_like(across), dice.between(5.0, 40.0, num_bodies)), -1)
-    body_size = sizes(dice, body, rounds=True)
-    bodies = stand(dice, body, body_size, body_at, torch.zeros_like(across), rounds=True)
-    wheels = _wheels(size[:, :_NUM_WHEELED], origin[:, :_NUM_WHEELED], yaw[:, :_NUM_WHEELED])
-    on_road = dice.chance(0.7)
+    cars, wheels = _traffic(dice, half_road)
+    on_road = dice.chance(0.75)
     x = torch.where(on_road, (dice.rand() - 0.3) * half_road * 0.8, dice.sign() * (half_road + 0.5 * walk.amin(1)))
-    shell = torch.tensor([300.0, 300.0, 400.0], device=dice.device).expand(dice.num_images, 3)
-    roles = torch.full((dice.num_images, 6), int(Role.ROAD), device=dice.device)
-    sun = torch.stack((dice.between(-60.0, 60.0), dice.between(30.0, 90.0), dice.between(-60.0, 60.0)), -1)
-    both = torch.stack((sun, sun * torch.tensor([-1.0, 1.0, -1.0], device=dice.device)), 1)
-    clear = dice.rand()
+    aside = torch.where(dice.chance(0.15), dice.between(-0.8, 0.8), torch.zeros_like(x))
+    shell = dice.constant((300.0, 300.0, 400.0)).expand(dice.num_images, 3)
+    pitch, roll = math.radians(2.5) * dice.normal(), math.radians(1.2) * dice.normal()
     return Scene(
         eye=torch.stack((x, dice.between(1.4, 2.0), torch.zeros_like(x)), -1),
-        rotation=camera_rotation(
-            0.12 * dice.normal() + torch.where(dice.chance(0.15), dice.between(-0.8, 0.8), torch.zeros_like(x)),
-            math.radians(2.5) * dice.normal(),
-            math.radians(1.2) * dice.normal(),
-        ),
+        rotation=camera_rotation(0.1 * dice.normal() + aside, pitch, roll),
         tan_half_fov=torch.tan(dice.between(math.radians(22), math.radians(40))),
-        shell_low=shell * torch.tensor([-1.0, 0.0, -1.0], device=dice.device),
+        shell_low=shell * dice.constant((-1.0, 0.0, -1.0)),
         shell_high=shell,
-        shell_role=roles,
+        shell_role=torch.full((dice.num_images, 6), int(Role.ROAD), device=dice.device),
         outdoors=torch.ones(dice.num_images, dtype=torch.bool, device=dice.device),
         boxes=join(
-            stand(dice, which, size, origin, yaw),
+            cars,
             _buildings(dice, -1.0, kerb),
             _buildings(dice, 1.0, kerb),
             _ground(dice, half_road, walk),
+            _roadside(dice, half_road, walk),
+            *[_buildings(dice, side, kerb + 18.0) for side in (-1.0, 1.0)],
         ),
-        rounds=join(wheels, bodies),
-        light=both,
-        power=torch.stack((2.0 * clear, 0.2 + 0 * clear), -1),
-        reach=torch.full_like(both[..., 0], 200.0),
-        ambient=dice.between(0.5, 0.9),
+        rounds=join(wheels, _greenery(dice, half_road, walk)),
+        **_sunlight(dice),
     )

@@ -1,16 +1,17 @@
-"""Table tops: a cluttered desk near the camera, in a furnished room."""
+"""Table tops: a cluttered desk or table near the camera, in a furnished room."""
 
 import math
 
 import torch
+from torch import Tensor
 
 from mrac.train.scenes.dice import Dice
 from mrac.train.scenes.pieces import Body, Piece
-from mrac.train.scenes.place import join, sizes, stand
+from mrac.train.scenes.place import join, keep_within, sizes, stand
 from mrac.train.scenes.rooms import along_walls, cells, indoor_lights, sample_shell, shell_of, wall_things
-from mrac.train.scenes.scene import NUM_PIECES, NUM_ROUND_PIECES, Scene, camera_rotation
+from mrac.train.scenes.scene import NUM_PIECES, NUM_ROUND_PIECES, Pieces, Scene, camera_rotation
 
-_ON_DESK = (
+_OFFICE = (
     Piece.MONITOR,
     Piece.MONITOR,
     Piece.STACK,
@@ -21,65 +22,82 @@ _ON_DESK = (
     Piece.GADGETS,
     Piece.LAPTOP,
     Piece.CARTONS,
-    Piece.NOTHING,
 )
-_SMALL = (Body.BOTTLES, Body.MUGS, Body.MUGS, Body.DESK_LAMP, Body.FRUIT, Body.PLANT, Body.NOTHING)
+_HOME = (Piece.STACK, Piece.GADGETS, Piece.GADGETS, Piece.GADGETS, Piece.CARTONS, Piece.PAPERS, Piece.NOTHING)
+_SMALL = (Body.BOTTLES, Body.MUGS, Body.MUGS, Body.MUGS, Body.DESK_LAMP, Body.FRUIT, Body.PLANT, Body.NOTHING)
 _BEHIND = (Piece.CHAIR, Piece.SHELF, Piece.ARMCHAIR, Piece.DESK, Piece.CUPBOARD, Piece.DESK, Piece.CARTONS)
-_NUM_ON_DESK, _NUM_BEHIND = 4, NUM_PIECES - 6
+_NUM_ON_DESK = 5
+_NUM_BEHIND = NUM_PIECES - _NUM_ON_DESK - 2
+
+
+def _spots(dice: Dice, count: int) -> Tensor:
+    """Places on a table, (B, count, 3), as shares of its width and depth from its middle.
+
+    Stratified across the table, so that things seldom stand in one another.
+    """
+    slot = dice.rand(count).argsort(1)[..., None] + 0.5 + (dice.rand(count, 1) - 0.5) * 0.6
+    across = slot / count - 0.5
+    return torch.cat((across, torch.zeros_like(across), (dice.rand(count, 1) - 0.5) * 0.9), -1)
+
+
+def _clutter(dice: Dice, size_B13: Tensor, middle_B13: Tensor) -> tuple[Pieces, Pieces]:
+    """Boxes and round bodies that rest on a table of this size whose top has its middle there."""
+    half = size_B13 / 2 * dice.constant((1.0, 0.0, 1.0))
+    which = torch.where(dice.chance(0.65, 1), dice.one_of(_OFFICE, _NUM_ON_DESK), dice.one_of(_HOME, _NUM_ON_DESK))
+    size = sizes(dice, which) * torch.where(which == int(Piece.CARTONS), 0.35, 1.0)[..., None]
+    yaw = math.pi + 0.4 * dice.normal(_NUM_ON_DESK)
+    things = stand(dice, which, size, middle_B13 + _spots(dice, _NUM_ON_DESK) * size_B13, yaw)
+    body = dice.one_of(_SMALL, NUM_ROUND_PIECES)
+    body_size = sizes(dice, body, rounds=True) * torch.where(body == int(Body.PLANT), 0.35, 1.0)[..., None]
+    spot = middle_B13 + _spots(dice, NUM_ROUND_PIECES) * size_B13
+    bodies = stand(dice, body, body_size, spot, dice.between(-math.pi, math.pi, NUM_ROUND_PIECES), rounds=True)
+    low, high = middle_B13 - half, middle_B13 + half
+    return keep_within(things, low, high), keep_within(bodies, low, high)
+
+
+def _camera(dice: Dice, shell_B3: Tensor, size_B3: Tensor, middle_B3: Tensor) -> tuple[Tensor, Tensor]:
+    """Camera centres (B, 3) and rotations: a hand-held camera that looks down at the table."""
+    pitch, above = dice.between(math.radians(10), math.radians(60)), dice.between(0.3, 1.2)
+    reach = (above / pitch.tan()).clamp_max(1.8)
+    aim = middle_B3 + (dice.rand(3) - 0.5) * size_B3 * dice.constant((1.0, 0.0, 1.0))
+    yaw = 0.6 * dice.normal() + torch.where(dice.chance(0.15), math.pi, 0.0)
+    ahead = torch.stack((yaw.sin(), torch.zeros_like(yaw), yaw.cos()), -1)
+    eye = aim - reach[:, None] * ahead + above[:, None] * dice.constant((0.0, 1.0, 0.0))
+    limit = shell_B3 * dice.constant((0.5, 1.0, 0.5)) - 0.15
+    eye = torch.minimum(torch.maximum(eye, -limit), limit)
+    roll = math.radians(6) * dice.normal().clamp(-2.3, 2.3)
+    return eye, camera_rotation(yaw + 0.1 * dice.normal(), -pitch, roll)
 
 
 def sample_table_tops(dice: Dice) -> Scene:
-    """Makes up desks seen from above, at arm's length to a few metres."""
+    """Makes up desks and tables seen from above, at arm's length to a few metres."""
     shell = sample_shell(dice)
-    device = dice.device
-    flat = torch.tensor([1.0, 0.0, 1.0], device=device)
-    desk = dice.one_of((int(Piece.OPEN_DESK),), 1)
+    desk = dice.one_of((Piece.OPEN_DESK, Piece.OPEN_DESK, Piece.BARE_TABLE), 1)
     desk_size = sizes(dice, desk)
-    against = dice.chance(0.6)
     back = shell[:, 2] / 2 - desk_size[:, 0, 2] / 2 - 0.01
-    z = torch.where(against, back, (dice.rand() - 0.3) * 0.4 * shell[:, 2])
-    zero = torch.zeros_like(z)
-    # The desk's back is towards +z: its front, and mostly the camera, look the other way.
-    origin = torch.stack((zero + (dice.rand() - 0.5) * 0.3 * shell[:, 0], zero, z), -1)[:, None]
-    table = stand(dice, desk, desk_size, origin, torch.full((dice.num_images, 1), math.pi, device=device))
-    up = torch.tensor([0.0, 1.0, 0.0], device=device) * desk_size[:, :, 1:2]
-
-    def spots(count: int) -> torch.Tensor:
-        # Stratified across the desk, so that things seldom stand in one another.
-        slot = dice.rand(count).argsort(1)[..., None] + 0.5 + (dice.rand(count, 1) - 0.5) * 0.5
-        across = (slot / count - 0.5) * 0.9
-        deep = (dice.rand(count, 1) - 0.5) * 0.7
-        return origin + up + torch.cat((across, torch.zeros_like(across), deep), -1) * desk_size * flat
-
-    which = dice.one_of([int(p) for p in _ON_DESK], _NUM_ON_DESK)
-    size = sizes(dice, which)
-    size = torch.where((which == int(Piece.CARTONS))[..., None], size * 0.35, size)
-    turn = math.pi + 0.5 * dice.normal(_NUM_ON_DESK)
-    things = stand(dice, which, size, spots(_NUM_ON_DESK), turn)
-    body = dice.one_of([int(b) for b in _SMALL], NUM_ROUND_PIECES)
-    body_size = sizes(dice, body, rounds=True) * torch.where(body == int(Body.PLANT), 0.4, 1.0)[..., None]
-    bodies = stand(
-        dice, body, body_size, spots(NUM_ROUND_PIECES), dice.between(-3.0, 3.0, NUM_ROUND_PIECES), rounds=True
-    )
-
-    pitch = dice.between(math.radians(10), math.radians(60))
-    above = dice.between(0.3, 1.2)
-    reach = (above / pitch.tan()).clamp_max(1.8)
-    aim = origin[:, 0] + up[:, 0] + (dice.rand(3) - 0.5) * desk_size[:, 0] * flat
-    yaw = 0.6 * dice.normal() + torch.where(dice.chance(0.15), math.pi, 0.0)
-    ahead = torch.stack((yaw.sin(), zero, yaw.cos()), -1)
-    eye = aim - reach[:, None] * ahead + above[:, None] * torch.tensor([0.0, 1.0, 0.0], device=device)
-    limit = shell * torch.tensor([0.5, 2.0, 0.5], device=device) - 0.15
-    eye = torch.minimum(torch.maximum(eye, -limit), limit)
-    behind = dice.one_of([int(p) for p in _BEHIND], _NUM_BEHIND)
+    z = torch.where(dice.chance(0.6), back, (dice.rand() - 0.3) * 0.4 * shell[:, 2])
+    x = (dice.rand() - 0.5) * 0.3 * shell[:, 0]
+    origin = torch.stack((x, torch.zeros_like(x), z), -1)[:, None]
+    # The desk's back is towards +z: its front, and mostly the camera, are on the other side.
+    table = stand(dice, desk, desk_size, origin, torch.full_like(z, math.pi)[:, None])
+    middle = origin + dice.constant((0.0, 1.0, 0.0)) * desk_size
+    things, bodies = _clutter(dice, desk_size, middle)
+    eye, rotation = _camera(dice, shell, desk_size[:, 0], middle[:, 0])
+    behind = dice.one_of(_BEHIND, _NUM_BEHIND)
     behind_size = sizes(dice, behind)
-    cell = cells(dice, shell, eye[:, [0, 2]], _NUM_BEHIND)
+    cell = cells(dice, shell, eye[:, ::2], _NUM_BEHIND)
     place, facing = along_walls(dice, shell, cell, behind_size)
+    half = shell[:, None] / 2
     return Scene(
         eye=eye,
-        rotation=camera_rotation(yaw + 0.1 * dice.normal(), -pitch, math.radians(6) * dice.normal().clamp(-2.3, 2.3)),
+        rotation=rotation,
         tan_half_fov=torch.tan(dice.between(math.radians(22), math.radians(38))),
-        boxes=join(table, things, stand(dice, behind, behind_size, place, facing), wall_things(dice, shell)),
+        boxes=join(
+            table,
+            things,
+            keep_within(stand(dice, behind, behind_size, place, facing), -half, half),
+            wall_things(dice, shell),
+        ),
         rounds=bodies,
         **shell_of(dice, shell),
         **indoor_lights(dice, shell),

@@ -5,7 +5,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from mrac.train.scenes.dice import Dice
-from mrac.train.scenes.roles import Texture
 
 SIZE = 256
 NUM_LEVELS = 7
@@ -83,7 +82,8 @@ def _grey_patterns(dice: Dice, variants: int) -> list[Tensor]:
     plain = _octaves(dice, variants, 0.5, lowest=1)
     carpet = 0.7 * grain + 0.3 * cloud
     flat = [stripe.expand(-1, SIZE, -1) * 0.85 + worn, check + worn, keys + 0.3 * worn]
-    return [plain, cloud, carpet, wood, brick, tile, *flat, _facade(dice, variants)]
+    leaves = ((_octaves(dice, variants, 0.9, lowest=4) - 0.5) * 2 + 0.5).clamp(0, 1)
+    return [plain, cloud, carpet, wood, brick, tile, *flat, _facade(dice, variants), leaves]
 
 
 def _coloured_patterns(dice: Dice, variants: int) -> list[Tensor]:
@@ -117,6 +117,20 @@ def _crops(dice: Dice, photographs: Tensor, count: int) -> Tensor:
     return (pixels.permute(0, 3, 1, 2).float() / 255) ** 2.2
 
 
+def _natural(dice: Dice, photographs: Tensor | None, count: int) -> Tensor:
+    """Brightness of photograph crops without what is larger than a sixteenth of them; (count, 256, 256).
+
+    Noise where there are no photographs.
+    """
+    if photographs is None:
+        return _octaves(dice, count, 0.75)
+    grey = _crops(dice, photographs, count).mean(1, keepdim=True).clamp_min(1e-3).log()
+    small = functional.interpolate(functional.avg_pool2d(grey, 16), (SIZE, SIZE), mode="bilinear")
+    detail = (grey - small)[:, 0]
+    # Not stretched to a set contrast: that would turn the faint outlines of plain crops into reliefs.
+    return 0.5 + 0.5 * detail
+
+
 def build_atlas(dice: Dice, photographs: Tensor | None, variants: int) -> Tensor:
     """Draws all patterns and their mip-maps.
 
@@ -128,7 +142,9 @@ def build_atlas(dice: Dice, photographs: Tensor | None, variants: int) -> Tensor
     Returns:
         (texels, 3): level by level, within a level pattern by pattern (`Texture` · variants + variant), row by row.
     """
-    grey = torch.stack(_grey_patterns(dice, variants)).clamp(0, 1).flatten(0, 1)
+    grey = (
+        torch.stack([*_grey_patterns(dice, variants), _natural(dice, photographs, variants)]).clamp(0, 1).flatten(0, 1)
+    )
     coloured = torch.stack(_coloured_patterns(dice, variants)).clamp(0, 1).flatten(0, 1)
     parts = [grey[:, None].expand(-1, 3, -1, -1), coloured]
     if photographs is not None:
@@ -179,8 +195,3 @@ def look_up(atlas: Tensor, picture: Tensor, uv: tuple[Tensor, Tensor], footprint
     fine = _tap(atlas, picture, uv, base.long(), num_pictures)
     coarse = _tap(atlas, picture, uv, base.long() + 1, num_pictures)
     return torch.lerp(fine, coarse, (level - base)[:, None])
-
-
-def num_patterns(*, photographs: bool) -> int:
-    """How many patterns the atlas holds, each in several variants."""
-    return len(Texture) if photographs else len(Texture) - 1
