@@ -118,10 +118,7 @@ def write_arrays(path: Path, **arrays: NDArray[Any]) -> None:
     def write(file: IO[bytes]) -> None:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             for name, array in arrays.items():
-                # A fixed date: the same result is the same file. Zip64 at once, since the size is not known before.
-                entry = zipfile.ZipInfo(f"{name}.npy")
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                with archive.open(entry, "w", force_zip64=True) as member:
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:  # its size is not known before
                     np.lib.format.write_array(member, array, allow_pickle=False)
 
     write_whole(path, write)
