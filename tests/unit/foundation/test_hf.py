@@ -15,6 +15,7 @@ from mrac import ContractError, MissingExtra, registry
 from mrac.foundation._depth_anything import DepthAnything
 from mrac.foundation._dpt import Dpt
 from mrac.foundation._family import inverse_depth, metric_depth
+from mrac.foundation._zoedepth import ZoeDepth
 from mrac.foundation.hf import HuggingFace
 
 CONFIGS: dict[str, Callable[[], Any]] = {
@@ -209,3 +210,18 @@ def test_loading_leaves_the_user_s_logging_alone(checkpoint: Path, capfd: pytest
     HuggingFace(str(checkpoint))(picture(32, 32))
     assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
     assert capfd.readouterr() == ("", "")
+
+
+def test_zoedepth_is_averaged_with_its_mirror_image_and_cut_to_size() -> None:
+    torch.manual_seed(0)
+    model = published.lively(published.build(toys.zoedepth()))
+    family = ZoeDepth(model.config, {"size": 64}, "checkpoint", "here")
+    image = picture(61, 83)
+    pixels = torch.from_numpy(family.prepare(image))[None]
+    with torch.inference_mode():
+        both = [model(pixel_values=p).predicted_depth for p in (pixels, torch.flip(pixels, [3]))]
+        mean = (both[0] + torch.flip(both[1], [-1])) / 2
+        pad_v, pad_u = int(np.sqrt(61 / 2) * 3), int(np.sqrt(83 / 2) * 3)
+        large = functional.interpolate(mean[None], size=(61 + 2 * pad_v, 83 + 2 * pad_u), mode="bicubic")[0, 0]
+        ours = family.finish(family.predict(model, pixels), (61, 83))
+    torch.testing.assert_close(ours, large[pad_v:-pad_v, pad_u:-pad_u])
