@@ -27,7 +27,8 @@ def predict(
     Returns:
         The field, bit for bit the same on a hit as on the miss before, and what the cache had to do with it.
     """
-    identity = None if store is None else foundation.identity
+    # A plug-in may be any callable: one that does not say what it is, is not kept.
+    identity: str | None = None if store is None else getattr(foundation, "identity", None)
     if store is None or identity is None:
         return foundation(image), "off"
     key = prediction_key(identity, image)
