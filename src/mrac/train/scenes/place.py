@@ -111,6 +111,19 @@ def keep_within(pieces: Pieces, low_BK3: Tensor, high_BK3: Tensor) -> Pieces:
     return replace(pieces, origin=pieces.origin + shift)
 
 
+def too_close(pieces: Pieces, eye_B3: Tensor, metres: float) -> Tensor:
+    """Whether any part of a piece comes this near to the camera, (B, K)."""
+    offset = (eye_B3[:, None] - pieces.origin)[..., None]
+    local = (pieces.rotation * offset).sum(-2)[:, :, None]
+    gap = ((local - pieces.centre).abs() - pieces.half).clamp_min(0).square().sum(-1)
+    return ((gap < metres**2) & (pieces.half > 0).all(-1)).any(-1)
+
+
+def without(pieces: Pieces, gone_BK: Tensor) -> Pieces:
+    """The pieces less some of them."""
+    return replace(pieces, half=torch.where(gone_BK[..., None, None], torch.zeros_like(pieces.half), pieces.half))
+
+
 def join(*parts: Pieces) -> Pieces:
     """Puts pieces side by side along K."""
     names = ("rotation", "origin", "centre", "half", "bulge", "role")

@@ -154,13 +154,13 @@ LOOKS: dict[Role, Look] = {
     ),
     Role.BARK: Look(textures=(_T.WOOD,), hue=(0.05, 0.12), saturation=(0.1, 0.5), value=(0.03, 0.25), photo=0.0),
     Role.WALL: Look(
-        textures=(_T.PLAIN, _T.PLAIN, _T.NATURAL, _T.NATURAL, _T.STRIPE, _T.BRICK, _T.TILE, _T.PLAIN),
+        textures=(_T.PLAIN, _T.PLAIN, _T.NATURAL, _T.CLOUD, _T.STRIPE, _T.BRICK, _T.TILE, _T.PLAIN),
         saturation=(0.0, 0.4),
         value=(0.15, 0.95),
         contrast=0.25,
         metres=(0.8, 2.5),
         gloss=0.0,
-        photo=0.08,
+        photo=0.03,
     ),
     Role.FLOOR: Look(
         textures=(_T.CARPET, _T.WOOD, _T.WOOD, _T.TILE, _T.NATURAL, _T.CHECK, _T.TILE, _T.PLAIN),
@@ -170,7 +170,7 @@ LOOKS: dict[Role, Look] = {
         contrast=0.5,
         metres=(0.6, 2.5),
         gloss=0.25,
-        photo=0.08,
+        photo=0.03,
     ),
     Role.CEILING: Look(
         textures=(_T.PLAIN, _T.TILE), saturation=(0.0, 0.15), value=(0.5, 0.95), contrast=0.1, photo=0.02
@@ -180,7 +180,7 @@ LOOKS: dict[Role, Look] = {
         saturation=(0.0, 0.15),
         value=(0.06, 0.4),
         metres=(1.0, 5.0),
-        photo=0.05,
+        photo=0.03,
     ),
     Role.PAVEMENT: Look(
         textures=(_T.TILE, _T.TILE, _T.CARPET, _T.BRICK),
@@ -188,7 +188,7 @@ LOOKS: dict[Role, Look] = {
         value=(0.12, 0.6),
         contrast=0.5,
         metres=(1.0, 3.0),
-        photo=0.05,
+        photo=0.03,
     ),
     Role.FACADE: Look(
         textures=(_T.FACADE, _T.FACADE, _T.FACADE, _T.BRICK, _T.FACADE, _T.NATURAL),
@@ -227,6 +227,6 @@ LOOKS: dict[Role, Look] = {
         value=(0.06, 0.35),
         contrast=0.6,
         metres=(1.0, 4.0),
-        photo=0.05,
+        photo=0.03,
     ),
 }

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from mrac.train.scenes.dice import Dice
 from mrac.train.scenes.pieces import Body, Piece
-from mrac.train.scenes.place import join, keep_within, loose_boxes, sizes, stand, top_height
+from mrac.train.scenes.place import join, keep_within, loose_boxes, sizes, stand, too_close, top_height, without
 from mrac.train.scenes.roles import Role
 from mrac.train.scenes.scene import NUM_BOXES, NUM_PIECES, NUM_ROUND_PIECES, Pieces, Scene, camera_rotation
 
@@ -42,11 +42,11 @@ def sample_shell(dice: Dice) -> Tensor:
     return torch.where(dice.chance(1 / 6)[:, None], torch.maximum(large, small), small)
 
 
-def cells(dice: Dice, shell_B3: Tensor, taken_B2: Tensor, count: int) -> Tensor:
-    """Distinct cells of a 3 × 3 floor plan, away from a point; (B, count, 2) integers 0 to 2 along x and z."""
-    own = ((taken_B2 / shell_B3[:, ::2] + 0.5) * 3).floor().clamp(0, 2).long()
-    index = own[:, 0] * 3 + own[:, 1]
-    order = dice.rand(9).scatter(1, index[:, None], 2.0).argsort(1)[:, :count]
+def cells(dice: Dice, shell_B3: Tensor, taken_BT2: Tensor, count: int) -> Tensor:
+    """Distinct cells of a 3 × 3 floor plan, away from T points; (B, count, 2) integers 0 to 2 along x and z."""
+    own = ((taken_BT2 / shell_B3[:, None, ::2] + 0.5) * 3).floor().clamp(0, 2).long()
+    index = own[..., 0] * 3 + own[..., 1]
+    order = dice.rand(9).scatter(1, index, 2.0).argsort(1)[:, :count]
     return torch.stack((order // 3, order % 3), -1)
 
 
@@ -163,20 +163,23 @@ def shell_of(dice: Dice, shell_B3: Tensor) -> dict[str, Tensor]:
     }
 
 
-def furnish(dice: Dice, shell_B3: Tensor, eye_B2: Tensor) -> tuple[Tensor, Tensor, Pieces]:
+def furnish(dice: Dice, shell_B3: Tensor, eye_B3: Tensor) -> tuple[Tensor, Tensor, Pieces]:
     """Furniture in distinct cells of the floor plan: what it is (B, K), its size (B, K, 3) and the pieces."""
-    cell = cells(dice, shell_B3, eye_B2, NUM_FURNITURE)
+    eye_B12 = eye_B3[:, None, ::2]
+    cell = cells(dice, shell_B3, eye_B12, NUM_FURNITURE)
     which = dice.one_of(_FURNITURE, NUM_FURNITURE)
     # Only what stands by itself goes to the middle, and only low things right before the camera.
     middle = (cell == 1).all(-1)
     which = torch.where(middle, dice.one_of(_FREE, NUM_FURNITURE), which)
-    away = (cell - 1) * shell_B3[:, None, ::2] / 3 - eye_B2[:, None]
+    away = (cell - 1) * shell_B3[:, None, ::2] / 3 - eye_B12
     near = away.square().sum(-1) < 1.4**2
     which = torch.where(near, dice.one_of(_LOW, NUM_FURNITURE), which)
     size = sizes(dice, which)
     origin, yaw = along_walls(dice, shell_B3, cell, size)
     half = shell_B3[:, None] / 2
-    return which, size, keep_within(stand(dice, which, size, origin, yaw), -half, half)
+    pieces = keep_within(stand(dice, which, size, origin, yaw), -half, half)
+    gone = too_close(pieces, eye_B3, 0.4)
+    return torch.where(gone, int(Piece.NOTHING), which), size, without(pieces, gone)
 
 
 def _clutter(dice: Dice, carriers: tuple[Tensor, Tensor, Pieces]) -> Pieces:
@@ -190,14 +193,14 @@ def _clutter(dice: Dice, carriers: tuple[Tensor, Tensor, Pieces]) -> Pieces:
     return stand(dice, small, small_size, place, ahead + 0.1 * dice.normal(1))
 
 
-def _bodies(dice: Dice, shell_B3: Tensor, carriers: tuple[Tensor, Tensor, Pieces], eye_B2: Tensor) -> Pieces:
+def _bodies(dice: Dice, shell_B3: Tensor, carriers: tuple[Tensor, Tensor, Pieces], eye_B3: Tensor) -> Pieces:
     """Round bodies: half of them on furniture, where it has a free top, half on the floor."""
     count = NUM_ROUND_PIECES // 2
     which, size, pieces = carriers
     tops = top_height(which, size)[:, :count]
     rest = NUM_ROUND_PIECES - count
     floor = (dice.rand(rest, 2) - 0.5) * 0.85 * shell_B3[:, None, ::2]
-    close = (floor - eye_B2[:, None]).square().sum(-1) < 1.2**2
+    close = (floor - eye_B3[:, None, ::2]).square().sum(-1) < 1.2**2
     on_top = torch.where(tops > 0, dice.one_of(_ON_TOP, count), int(Body.NOTHING))
     on_floor = torch.where(close, int(Body.NOTHING), dice.one_of(_ON_FLOOR, rest))
     body = torch.cat((on_top, on_floor), 1)
@@ -212,7 +215,8 @@ def _bodies(dice: Dice, shell_B3: Tensor, carriers: tuple[Tensor, Tensor, Pieces
     yaw = dice.between(-math.pi, math.pi, NUM_ROUND_PIECES)
     bodies = stand(dice, body, body_size, torch.cat((high, low), 1), yaw, rounds=True)
     half = shell_B3[:, None] / 2
-    return keep_within(bodies, -half, half)
+    bodies = keep_within(bodies, -half, half)
+    return without(bodies, too_close(bodies, eye_B3, 0.4))
 
 
 def sample_rooms(dice: Dice) -> Scene:
@@ -226,14 +230,15 @@ def sample_rooms(dice: Dice) -> Scene:
     limit = floor / 2 - 0.25
     spot = torch.minimum(torch.maximum(spot, -limit), limit)
     height = torch.minimum(dice.between(1.0, 1.8), shell[:, 1] - 0.3)
-    furniture = furnish(dice, shell, spot)
+    eye = torch.stack((spot[:, 0], height, spot[:, 1]), -1)
+    furniture = furnish(dice, shell, eye)
     pitch = (math.radians(-10) + math.radians(10) * dice.normal()).clamp(math.radians(-35), math.radians(15))
     return Scene(
-        eye=torch.stack((spot[:, 0], height, spot[:, 1]), -1),
+        eye=eye,
         rotation=camera_rotation(yaw + 0.3 * dice.normal(), pitch, math.radians(3.5) * dice.normal().clamp(-2.3, 2.3)),
         tan_half_fov=torch.tan(dice.between(math.radians(20), math.radians(38))),
         boxes=join(furniture[2], _clutter(dice, furniture), wall_things(dice, shell), structure(dice, shell)),
-        rounds=_bodies(dice, shell, furniture, spot),
+        rounds=_bodies(dice, shell, furniture, eye),
         **shell_of(dice, shell),
         **indoor_lights(dice, shell),
     )

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from mrac.train.scenes.dice import Dice, constant
 from mrac.train.scenes.pieces import Body, Piece
-from mrac.train.scenes.place import join, loose_boxes, sizes, stand
+from mrac.train.scenes.place import join, loose_boxes, sizes, stand, too_close, without
 from mrac.train.scenes.roles import Role
 from mrac.train.scenes.scene import NUM_BOXES, NUM_PIECES, NUM_ROUND_PIECES, Pieces, Scene, camera_rotation
 
@@ -157,14 +157,17 @@ def sample_streets(dice: Dice) -> Scene:
     """Makes up streets seen from a car or by a pedestrian."""
     half_road, walk = dice.between(3.0, 6.5), dice.between(1.2, 4.0, 2)
     kerb = half_road + walk.amax(1)
-    cars, wheels = _traffic(dice, half_road)
     on_road = dice.chance(0.75)
     x = torch.where(on_road, (dice.rand() - 0.3) * half_road * 0.8, dice.sign() * (half_road + 0.5 * walk.amin(1)))
+    eye = torch.stack((x, dice.between(1.4, 2.0), torch.zeros_like(x)), -1)
+    cars, wheels = _traffic(dice, half_road)
+    green = _greenery(dice, half_road, walk)
+    green = without(green, too_close(green, eye, 1.0))
     aside = torch.where(dice.chance(0.15), dice.between(-0.8, 0.8), torch.zeros_like(x))
     shell = dice.constant((300.0, 300.0, 400.0)).expand(dice.num_images, 3)
     pitch, roll = math.radians(2.5) * dice.normal(), math.radians(1.2) * dice.normal()
     return Scene(
-        eye=torch.stack((x, dice.between(1.4, 2.0), torch.zeros_like(x)), -1),
+        eye=eye,
         rotation=camera_rotation(0.1 * dice.normal() + aside, pitch, roll),
         tan_half_fov=torch.tan(dice.between(math.radians(22), math.radians(40))),
         shell_low=shell * dice.constant((-1.0, 0.0, -1.0)),
@@ -179,6 +182,6 @@ def sample_streets(dice: Dice) -> Scene:
             _roadside(dice, half_road, walk),
             *[_buildings(dice, side, kerb + 18.0) for side in (-1.0, 1.0)],
         ),
-        rounds=join(wheels, _greenery(dice, half_road, walk)),
+        rounds=join(wheels, green),
         **_sunlight(dice),
     )

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from mrac.train.scenes.dice import Dice
 from mrac.train.scenes.pieces import Body, Piece
-from mrac.train.scenes.place import join, keep_within, sizes, stand
+from mrac.train.scenes.place import join, keep_within, sizes, stand, too_close, without
 from mrac.train.scenes.rooms import along_walls, cells, indoor_lights, sample_shell, shell_of, wall_things
 from mrac.train.scenes.scene import NUM_PIECES, NUM_ROUND_PIECES, Pieces, Scene, camera_rotation
 
@@ -85,20 +85,21 @@ def sample_table_tops(dice: Dice) -> Scene:
     eye, rotation = _camera(dice, shell, desk_size[:, 0], middle[:, 0])
     behind = dice.one_of(_BEHIND, _NUM_BEHIND)
     behind_size = sizes(dice, behind)
-    cell = cells(dice, shell, eye[:, ::2], _NUM_BEHIND)
+    cell = cells(dice, shell, torch.stack((eye, middle[:, 0]), 1)[..., ::2], _NUM_BEHIND)
     place, facing = along_walls(dice, shell, cell, behind_size)
     half = shell[:, None] / 2
+    background = keep_within(stand(dice, behind, behind_size, place, facing), -half, half)
     return Scene(
         eye=eye,
         rotation=rotation,
         tan_half_fov=torch.tan(dice.between(math.radians(22), math.radians(38))),
         boxes=join(
             table,
-            things,
-            keep_within(stand(dice, behind, behind_size, place, facing), -half, half),
+            without(things, too_close(things, eye, 0.25)),
+            without(background, too_close(background, eye, 0.3)),
             wall_things(dice, shell),
         ),
-        rounds=bodies,
+        rounds=without(bodies, too_close(bodies, eye, 0.25)),
         **shell_of(dice, shell),
         **indoor_lights(dice, shell),
     )

@@ -118,14 +118,14 @@ def _crops(dice: Dice, photographs: Tensor, count: int) -> Tensor:
 
 
 def _natural(dice: Dice, photographs: Tensor | None, count: int) -> Tensor:
-    """Brightness of photograph crops without what is larger than a sixteenth of them; (count, 256, 256).
+    """Brightness of photograph crops without what is larger than an eighth of them; (count, 256, 256).
 
     Noise where there are no photographs.
     """
     if photographs is None:
         return _octaves(dice, count, 0.75)
     grey = _crops(dice, photographs, count).mean(1, keepdim=True).clamp_min(1e-3).log()
-    small = functional.interpolate(functional.avg_pool2d(grey, 16), (SIZE, SIZE), mode="bilinear")
+    small = functional.interpolate(functional.avg_pool2d(grey, 32), (SIZE, SIZE), mode="bilinear")
     detail = (grey - small)[:, 0]
     # Not stretched to a set contrast: that would turn the faint outlines of plain crops into reliefs.
     return 0.5 + 0.5 * detail
