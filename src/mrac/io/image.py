@@ -11,7 +11,7 @@ from PIL import ExifTags, Image, UnidentifiedImageError
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 
-# Past this Pillow takes a file for a decompression bomb. The whole way at this size needs about 4 GB.
+# Past this Pillow takes a file for a decompression bomb. At 20 bytes per pixel it makes about 4 GB.
 _MAX_MEGAPIXELS: Final = 178
 
 _TURNS: Final = {
