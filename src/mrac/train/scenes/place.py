@@ -97,18 +97,27 @@ def stand(
 
 
 def keep_within(pieces: Pieces, low_BK3: Tensor, high_BK3: Tensor) -> Pieces:
-    """Shifts pieces level until they lie between bounds in x and z (metres); one too large is centred there."""
+    """Shifts pieces level until they lie between bounds in x and z (metres); one too large is narrowed to fit."""
     rotation = pieces.rotation[:, :, None]
     centre = (rotation * pieces.centre[..., None, :]).sum(-1)
     reach = (rotation.abs() * pieces.half[..., None, :]).sum(-1)
     present = (pieces.half > 0).all(-1, keepdim=True)
     least = torch.where(present, centre - reach, torch.inf).amin(2)
     most = torch.where(present, centre + reach, -torch.inf).amax(2)
-    down, up = high_BK3 - pieces.origin - most, low_BK3 - pieces.origin - least
-    shift = torch.where(up > down, (up + down) / 2, torch.zeros_like(up).clamp(up, down))
-    level = constant((1.0, 0.0, 1.0), shift.device)
-    shift = torch.where(present.any(2), shift, torch.zeros_like(shift)) * level
-    return replace(pieces, origin=pieces.origin + shift)
+    level = constant((1.0, 0.0, 1.0), least.device)
+    wide = (most - least)[..., ::2].clamp_min(1e-6)
+    narrow = ((high_BK3 - low_BK3)[..., ::2] / wide).amin(-1, keepdim=True).clamp_max(1.0)
+    up, down = low_BK3 - pieces.origin - least * narrow, high_BK3 - pieces.origin - most * narrow
+    shift = torch.where(
+        present.any(2), torch.minimum(up.clamp_min(0.0), down.clamp_min(0.0)) + down.clamp_max(0.0), 0.0
+    )
+    scale = 1 + (narrow - 1) * level
+    return replace(
+        pieces,
+        origin=pieces.origin + shift * level,
+        centre=pieces.centre * scale[:, :, None],
+        half=pieces.half * scale[:, :, None],
+    )
 
 
 def too_close(pieces: Pieces, eye_B3: Tensor, metres: float) -> Tensor:

@@ -134,7 +134,7 @@ def albedo(
     return colour * torch.exp(0.9 * m[8].square() * (wear.reshape(metres.shape) - 0.5)), m[9:11]
 
 
-def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice) -> Tensor:
+def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice, *, compiled: bool) -> Tensor:
     """How much of the first light reaches each pixel, 0 to 1, (B, H, W).
 
     Cast at half resolution towards points jittered around the light, then smoothed: soft edges, a quarter of the cost.
@@ -155,7 +155,8 @@ def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice) -> Tensor:
     # `cast` ignores what is nearer than its clip; rays start that much earlier so that contacts still cast shadows.
     start = tuple(origin[i] - 0.09 * ray[i] for i in range(3))
     limit = distance + 0.09
-    t, _ = cast(scene, (start[0], start[1], start[2]), ray, (limit, torch.zeros_like(limit, dtype=torch.long)))
+    nothing = (limit, torch.zeros_like(limit, dtype=torch.long))
+    t, _ = cast(scene, ((start[0], start[1], start[2]), ray), nothing, compiled=compiled)
     lit = (t >= limit).float()[:, None]
     lit = functional.avg_pool2d(functional.pad(lit, (2, 2, 2, 2), mode="replicate"), 5, stride=1)
     return functional.interpolate(lit, hits.z.shape[1:], mode="bilinear")[:, 0]
@@ -177,10 +178,9 @@ def corners(scene: Scene, hits: Hits, surface: Surface) -> Tensor:
     return open_share * (1 - 0.25 * behind)
 
 
-def light_up(scene: Scene, hits: Hits, surface: Surface, dice: Dice, colour: tuple[Tensor, Tensor]) -> Tensor:
-    """Linear light (3, B, H, W) from colour and gloss/glow; the sky is left to the caller."""
+def light_up(scene: Scene, hits: Hits, surface: Surface, lit: Tensor, colour: tuple[Tensor, Tensor]) -> Tensor:
+    """Linear light (3, B, H, W) from `shadow` and `albedo`; the sky is left to the caller."""
     albedo_3, extra = colour
-    lit = shadow(scene, hits, surface, dice)
     open_share = corners(scene, hits, surface)
     sky_side = 0.75 + 0.25 * surface.normal[1]
     diffuse = scene.ambient[:, None, None] * open_share * sky_side
