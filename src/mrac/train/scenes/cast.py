@@ -70,6 +70,11 @@ def _local(frame: Frame, rays: Rays) -> Rays:
     return rotate(to_frame, (x - shift[:, 0], y - shift[:, 1], z - shift[:, 2])), rotate(to_frame, direction)
 
 
+def _numbers(values: Tensor) -> tuple[Tensor, ...]:
+    """The entries of (B, ...) one by one, each (B, 1, 1)."""
+    return values.reshape(len(values), -1, 1, 1).unbind(1)
+
+
 def nearest_boxes(hit: Hit, rays: Rays, frame: Frame, shape: tuple[Tensor, ...], first: int) -> Hit:
     """Updates the nearest hit with N boxes of one piece.
 
@@ -83,20 +88,20 @@ def nearest_boxes(hit: Hit, rays: Rays, frame: Frame, shape: tuple[Tensor, ...],
     t_best, number = hit
     origin, direction = _local(frame, rays)
     centre_BN3, half_BN3 = shape
-    inverse = tuple(_inverse(d) for d in direction)
-    low_BN3, high_BN3 = centre_BN3 - half_BN3, centre_BN3 + half_BN3
+    inverse = [_inverse(d) for d in direction]
+    # (bound − origin)·inverse as bound·inverse − start: one pass per bound. The frame is the piece's own, so no large
+    # numbers cancel here.
+    start = [-o * i for o, i in zip(origin, inverse, strict=True)]
+    lows, highs = _numbers(centre_BN3 - half_BN3), _numbers(centre_BN3 + half_BN3)
     for n in range(centre_BN3.shape[1]):
-        near, far = None, None
-        for axis in range(3):
-            a = (low_BN3[:, n, axis, None, None] - origin[axis]) * inverse[axis]
-            b = (high_BN3[:, n, axis, None, None] - origin[axis]) * inverse[axis]
-            low, high = torch.minimum(a, b), torch.maximum(a, b)
-            near = low if near is None else torch.maximum(near, low)
-            far = high if far is None else torch.minimum(far, high)
-        assert near is not None
-        assert far is not None
+        a = [torch.addcmul(start[axis], inverse[axis], lows[3 * n + axis]) for axis in range(3)]
+        b = [torch.addcmul(start[axis], inverse[axis], highs[3 * n + axis]) for axis in range(3)]
+        low = [torch.minimum(a[axis], b[axis]) for axis in range(3)]
+        high = [torch.maximum(a[axis], b[axis]) for axis in range(3)]
+        near = torch.maximum(torch.maximum(low[0], low[1]), low[2])
+        far = torch.minimum(torch.minimum(high[0], high[1]), high[2])
         # Strict: an absent box has near = far.
-        met = (near < far) & (near < t_best) & (near > NEAR_CLIP_M)
+        met = (near < torch.minimum(far, t_best)) & (near > NEAR_CLIP_M)
         t_best = torch.where(met, near, t_best)
         number = torch.where(met, first + n, number)
     return t_best, number
@@ -111,11 +116,14 @@ def nearest_rounds(hit: Hit, rays: Rays, frame: Frame, shape: tuple[Tensor, ...]
     t_best, number = hit
     centre_BM3, half_BM3, bulge_BM = shape
     origin, direction = _local(frame, rays)
-    radius_BM3 = half_BM3.clamp_min(1e-6)
+    # Divided by its half extents, a body is a unit ball or a cylinder of radius 1 and height 2.
+    scale_BM3 = half_BM3.clamp_min(1e-6).reciprocal()
+    centres, scales, bulges = _numbers(centre_BM3 * scale_BM3), _numbers(scale_BM3), _numbers(bulge_BM)
+    presents = _numbers(half_BM3.amin(-1) > 0)
     for m in range(centre_BM3.shape[1]):
-        k = bulge_BM[:, m, None, None]
-        o = [(origin[i] - centre_BM3[:, m, i, None, None]) / radius_BM3[:, m, i, None, None] for i in range(3)]
-        d = [direction[i] / radius_BM3[:, m, i, None, None] for i in range(3)]
+        k = bulges[m]
+        o = [origin[i] * scales[3 * m + i] - centres[3 * m + i] for i in range(3)]
+        d = [direction[i] * scales[3 * m + i] for i in range(3)]
         dd = (d[0] * d[0] + k * d[1] * d[1] + d[2] * d[2]).clamp_min(1e-12)
         middle = -(o[0] * d[0] + k * o[1] * d[1] + o[2] * d[2]) / dd
         q = [o[i] + middle * d[i] for i in range(3)]
@@ -125,8 +133,8 @@ def nearest_rounds(hit: Hit, rays: Rays, frame: Frame, shape: tuple[Tensor, ...]
         a, b = (-1 - o[1]) * inverse, (1 - o[1]) * inverse
         near = torch.maximum(middle - chord, torch.minimum(a, b))
         far = torch.minimum(middle + chord, torch.maximum(a, b))
-        present = half_BM3[:, m, 0, None, None] > 0
-        met = (inside > 0) & (near < far) & (near < t_best) & (near > NEAR_CLIP_M) & present
+        # A ray that misses has no chord, and near = far.
+        met = (near < torch.minimum(far, t_best)) & (near > NEAR_CLIP_M) & presents[m]
         t_best = torch.where(met, near, t_best)
         number = torch.where(met, first + m, number)
     return t_best, number

@@ -154,7 +154,7 @@ LOOKS: dict[Role, Look] = {
     ),
     Role.BARK: Look(textures=(_T.WOOD,), hue=(0.05, 0.12), saturation=(0.1, 0.5), value=(0.03, 0.25), photo=0.0),
     Role.WALL: Look(
-        textures=(_T.PLAIN, _T.PLAIN, _T.NATURAL, _T.CLOUD, _T.STRIPE, _T.BRICK, _T.TILE, _T.PLAIN),
+        textures=(_T.PLAIN, _T.PLAIN, _T.CLOUD, _T.STRIPE, _T.BRICK, _T.TILE, _T.PLAIN),
         saturation=(0.0, 0.4),
         value=(0.15, 0.95),
         contrast=0.25,
@@ -201,7 +201,7 @@ LOOKS: dict[Role, Look] = {
         photo=0.1,
     ),
     Role.PAINT: Look(
-        textures=(_T.PLAIN,), saturation=(0.0, 1.0), value=(0.01, 0.9), contrast=0.05, gloss=0.8, photo=0.0
+        textures=(_T.PLAIN,), saturation=(0.0, 1.0), value=(0.03, 0.9), contrast=0.05, gloss=0.8, photo=0.0
     ),
     Role.MARKING: Look(
         textures=(_T.CLOUD,), saturation=(0.0, 0.1), value=(0.6, 0.95), contrast=0.3, photo=0.0, present=0.8

@@ -131,7 +131,9 @@ def albedo(
     # Wear and dirt: no real surface is as clean as a pattern. A finer natural texture darkens and lightens it.
     fine = (m[12] % variants).long().flatten() + int(Texture.NATURAL) * variants
     wear = texture.look_up(texels, fine, (uv[1] * 2.3, uv[0] * 2.3), 2.3 * footprint.flatten())[:, 0]
-    return colour * torch.exp(0.9 * m[8].square() * (wear.reshape(metres.shape) - 0.5)), m[9:11]
+    # Fainter on large surfaces, where mirrored repetition would read as relief.
+    strength = 0.9 * m[8].square() * (0.5 / metres).clamp_max(1.0)
+    return colour * torch.exp(strength * (wear.reshape(metres.shape) - 0.5)), m[9:11]
 
 
 def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice, *, compiled: bool) -> Tensor:

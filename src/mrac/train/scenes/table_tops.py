@@ -24,7 +24,17 @@ _OFFICE = (
     Piece.CARTONS,
 )
 _HOME = (Piece.STACK, Piece.GADGETS, Piece.GADGETS, Piece.GADGETS, Piece.CARTONS, Piece.PAPERS, Piece.NOTHING)
-_SMALL = (Body.BOTTLES, Body.MUGS, Body.MUGS, Body.MUGS, Body.DESK_LAMP, Body.FRUIT, Body.PLANT, Body.NOTHING)
+_SMALL = (
+    Body.BOTTLES,
+    Body.MUGS,
+    Body.MUGS,
+    Body.MUGS,
+    Body.DESK_LAMP,
+    Body.FRUIT,
+    Body.PLANT,
+    Body.BOTTLES,
+    Body.NOTHING,
+)
 _BEHIND = (Piece.CHAIR, Piece.SHELF, Piece.ARMCHAIR, Piece.DESK, Piece.CUPBOARD, Piece.DESK, Piece.CARTONS)
 _NUM_ON_DESK = 5
 _NUM_BEHIND = NUM_PIECES - _NUM_ON_DESK - 2
