@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from PIL import Image
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.foundation._base import Foundation
+from mrac.foundation._session import run_network
 from mrac.relative import resize_field
 from mrac.space import Space, as_space
 from mrac.types import RelativeDepth
@@ -92,20 +92,11 @@ class Onnx(Foundation):
         """
         path = Path(self.path)
         card = Card.read(path.with_suffix(".json"))
-        session = _session(str(path), path.stat().st_mtime_ns if path.is_file() else 0)
         height, width = card.input_size
         resized = Image.fromarray(image).resize((width, height), Image.Resampling.BICUBIC)
         pixels = np.asarray(resized, dtype=np.float32) / np.float32(255.0)
-        batch = ((pixels - np.asarray(card.mean, np.float32)) / np.asarray(card.std, np.float32)).transpose(2, 0, 1)[
-            None
-        ]
-        try:
-            (output, *_) = session.run(None, {session.get_inputs()[0].name: batch.astype(np.float32)})
-        except Exception as error:  # onnxruntime raises classes of its own that share no public base
-            first_line = str(error).partition("\n")[0]
-            raise ContractError(
-                f"foundation/onnx: {path} did not take a float32 input of shape {batch.shape}: {first_line}"
-            ) from None
+        batch = ((pixels - np.asarray(card.mean, np.float32)) / np.asarray(card.std, np.float32)).transpose(2, 0, 1)
+        output = run_network(path, batch[None].astype(np.float32), "foundation/onnx")
         values: NDArray[np.float32] = np.squeeze(np.asarray(output, dtype=np.float32))
         if values.ndim != 2:
             raise ContractError(
@@ -119,20 +110,6 @@ def _content(path: str, changed_ns: int) -> str | None:
     content = Path(path).read_bytes()
     # How the format names a file of weights beside it (an entry of key "location"): that one may change unseen.
     return None if b"\x0a\x08location" in content else hashlib.sha256(content).hexdigest()
-
-
-@lru_cache(maxsize=4)
-def _session(path: str, changed_ns: int) -> Any:  # keyed by the time of the last change: a new file is loaded anew
-    import onnxruntime  # noqa: PLC0415  (half a second and 50 MB: only those who use a network pay)
-
-    if not Path(path).is_file():
-        raise ContractError(f"foundation/onnx: no file {path}")
-    try:
-        return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    except Exception as error:  # as above
-        raise ContractError(
-            f"foundation/onnx: {path} is not a usable ONNX file: {str(error).partition(chr(10))[0]}"
-        ) from None
 
 
 IMPLEMENTATION = Onnx

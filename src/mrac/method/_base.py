@@ -15,7 +15,7 @@ class Method:
         space: in which the line is fitted; empty takes the relative field's own.
     """
 
-    foundation: str = "none"
+    foundation: str = "embedded"
     gate: str
     fit: str
     head: str

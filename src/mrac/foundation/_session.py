@@ -1,0 +1,44 @@
+"""An ONNX file ready to run on the CPU, loaded once per process."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from mrac.conventions import FloatArray
+from mrac.errors import ContractError
+
+
+def run_network(path: Path, batch: FloatArray, where: str) -> Any:
+    """The first output of the network in `path` for a float32 `batch` (B, 3, H, W).
+
+    Args:
+        path: of the .onnx file.
+        batch: the input.
+        where: the foundation's name, for errors.
+
+    Raises:
+        ContractError: the file is missing or broken, or does not take such an input.
+    """
+    session = _session(str(path), path.stat().st_mtime_ns if path.is_file() else 0, where)
+    try:
+        return session.run(None, {session.get_inputs()[0].name: batch})[0]
+    except Exception as error:  # onnxruntime raises classes of its own that share no public base
+        raise ContractError(
+            f"{where}: {path} did not take a float32 input of shape {batch.shape}: {_first_line(error)}"
+        ) from None
+
+
+@lru_cache(maxsize=4)
+def _session(path: str, changed_ns: int, where: str) -> Any:  # keyed by the time of the last change
+    import onnxruntime  # noqa: PLC0415  (half a second and 50 MB: only those who use a network pay)
+
+    if not Path(path).is_file():
+        raise ContractError(f"{where}: no file {path}")
+    try:
+        return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    except Exception as error:  # as above
+        raise ContractError(f"{where}: {path} is not a usable ONNX file: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
