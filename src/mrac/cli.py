@@ -12,6 +12,7 @@ from rich.table import Table
 
 from mrac import registry
 from mrac.cli_cache import cache_command
+from mrac.cli_train import train_command
 from mrac.errors import MracError
 from mrac.version import __version__
 
@@ -167,6 +168,7 @@ def demo(out: Path) -> None:
 
 
 cli.add_command(cache_command)
+cli.add_command(train_command)
 
 
 def main() -> None:

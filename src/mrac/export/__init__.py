@@ -1,0 +1,1 @@
+"""From a trained network to files that run without torch."""

@@ -1,0 +1,206 @@
+"""The recipe of the embedded foundation: real views and rendered ones, losses on log depth, averaged weights."""
+
+import copy
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from mrac.train.frames import Frames
+from mrac.train.losses import affine_invariant_l1, gradient_l1, log_target, metric_l1, shift_invariant_l1
+from mrac.train.network import DepthNetwork, NetworkOptions
+from mrac.train.photometric import hide_patches, vary_colours
+from mrac.train.views import ViewOptions, Views, sample_views
+
+CANONICAL_FOCAL = 0.9  # focal length over width for which the output is in metres, as far as one picture can tell
+_AVERAGE_EVERY = 5  # averaging the weights at every step took a tenth of the time and gave the same
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of the run.
+
+    Attributes:
+        num_steps: of the optimiser.
+        batch: images a step.
+        shapes: (H, W) of the input, one of them a step, and how often each.
+    """
+
+    num_steps: int
+    batch: int
+    shapes: tuple[tuple[tuple[int, int], float], ...]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Of the losses; see `losses`."""
+
+    shift: float = 1.0
+    affine: float = 0.5
+    gradient: float = 0.5
+    metric: float = 0.1
+
+
+@dataclass(frozen=True)
+class FoundationOptions:
+    """Everything that decides the result.
+
+    Attributes:
+        phases: one after the other; the learning rate knows only their sum. Two thirds of the size come first: most of
+            what there is to learn shows there, at half the arithmetic.
+        shares: of a batch, per set; sets of other names come in proportion to their frames.
+        num_scenes: rendered before the first step, as the set `scenes`.
+        encoder_rate, decoder_rate: peak learning rates of AdamW.
+        weight_decay: of AdamW.
+        warmup: steps until the peak; then a cosine to zero.
+        average: of the weights, exponential, per step.
+        colour, hide: strength of `vary_colours`, share of `hide_patches`.
+        seed: of everything drawn.
+    """
+
+    phases: tuple[Phase, ...] = (
+        Phase(4_900, 96, (((192, 256), 0.75), ((128, 416), 0.25))),
+        Phase(5_200, 64, (((288, 384), 0.75), ((192, 640), 0.25))),
+    )
+    shares: dict[str, float] = field(
+        default_factory=lambda: {"nyu": 0.62, "kitti15": 0.13, "kitti_seq": 0.05, "scenes": 0.2}
+    )
+    num_scenes: int = 4_000
+    encoder_rate: float = 5e-4
+    decoder_rate: float = 1e-3
+    weight_decay: float = 0.05
+    warmup: int = 500
+    average: float = 0.999
+    weights: Weights = field(default_factory=Weights)
+    colour: float = 1.0
+    hide: float = 0.3
+    views: ViewOptions = field(default_factory=ViewOptions)
+    network: NetworkOptions = field(default_factory=NetworkOptions)
+    seed: int = 0
+
+    @property
+    def num_steps(self) -> int:
+        """Of all phases."""
+        return sum(phase.num_steps for phase in self.phases)
+
+    def phase(self, step: int) -> Phase:
+        """The one that `step` lies in."""
+        ends = np.cumsum([phase.num_steps for phase in self.phases])
+        return self.phases[min(int(np.searchsorted(ends, step, side="right")), len(ends) - 1)]
+
+
+class FoundationTraining:
+    """The state of a run: network, averaged network, optimiser, step.
+
+    Every step draws from seeds of its own, so a run that was killed goes on as if nothing had happened.
+    """
+
+    def __init__(self, options: FoundationOptions, sets: list[Frames], published: dict[str, Tensor] | None) -> None:
+        """Starts a run.
+
+        Args:
+            options: of the run.
+            sets: to draw from, all on the device to train on.
+            published: weights of the encoder on ImageNet; None starts from random ones.
+        """
+        self.options, self.sets = options, sets
+        self.device = sets[0].images.device
+        torch.manual_seed(options.seed)
+        self.network = DepthNetwork(options.network)
+        if published is not None:
+            self.network.encoder.load_published(published)
+        self.network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.averaged = copy.deepcopy(self.network).eval().requires_grad_(False)
+        encoder = list(self.network.encoder.parameters())
+        known = {id(parameter) for parameter in encoder}
+        decoder = [parameter for parameter in self.network.parameters() if id(parameter) not in known]
+        groups = [(encoder, options.encoder_rate), (decoder, options.decoder_rate)]
+        on_gpu = self.device.type == "cuda"
+        self.optimizer = torch.optim.AdamW(
+            [{"params": parameters, "peak": peak} for parameters, peak in groups],
+            lr=0.0,
+            weight_decay=options.weight_decay,
+            fused=on_gpu,
+        )
+        # fp16, not bf16: cuDNN has batch norms and per-channel filters for it that take a fifth off a step.
+        self.scaler = torch.GradScaler(self.device.type, enabled=on_gpu)
+        self.step = 0
+
+    def batch(self) -> Views:
+        """The views of the current step."""
+        options = self.options
+        generator = torch.Generator(self.device).manual_seed(options.seed * 1_000_003 + self.step)
+        choose = np.random.default_rng((options.seed, self.step))
+        phase = options.phase(self.step)
+        size = phase.shapes[choose.choice(len(phase.shapes), p=[share for _, share in phase.shapes])][0]
+        share = np.array([options.shares.get(s.set_name, len(s) / sum(map(len, self.sets))) for s in self.sets])
+        counts = choose.multinomial(phase.batch, share / share.sum())
+        parts = [
+            sample_views(frames, int(num), size, options.views, generator)
+            for frames, num in zip(self.sets, counts, strict=True)
+            if num
+        ]
+        image = vary_colours(torch.cat([part.image for part in parts]), generator, options.colour)
+        image = hide_patches(image, generator, options.hide)
+        return Views(image, torch.cat([p.z_m for p in parts]), torch.cat([p.focal for p in parts]))
+
+    def advance(self) -> Tensor:
+        """One step; gives the loss, still on the device."""
+        options = self.options
+        torch.manual_seed(options.seed * 1_000_003 + self.step)  # of the residual branches that are dropped
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["peak"] * rate_at(self.step, options.num_steps, options.warmup)
+        views = self.batch()
+        self.network.train()
+        with torch.autocast(self.device.type, dtype=torch.float16, enabled=self.device.type == "cuda"):
+            predicted = self.network(views.image.contiguous(memory_format=torch.channels_last))
+        loss = self.loss(upsample(predicted.float(), views.z_m.shape[1:]), views)
+        self.optimizer.zero_grad(set_to_none=True)
+        self.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+        self.scaler.unscale_(self.optimizer)
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+        self.step += 1
+        if self.step % _AVERAGE_EVERY == 0 or self.step == options.num_steps:
+            self._average()
+        return loss.detach()
+
+    def loss(self, predicted_BHW: Tensor, views: Views) -> Tensor:
+        """The weighted sum of the losses, mean over the batch."""
+        weights = self.options.weights
+        target, known = log_target(views.z_m)
+        # A narrower lens shows the same picture of a scene farther away: what can be told is z over focal length.
+        target = target + torch.log(CANONICAL_FOCAL / views.focal)[:, None, None]
+        error = predicted_BHW - target
+        total = (
+            weights.shift * shift_invariant_l1(error, known)
+            + weights.affine * affine_invariant_l1(predicted_BHW, target, known)
+            + weights.gradient * gradient_l1(error, known)
+            + weights.metric * metric_l1(error, known)
+        )
+        return total.mean()
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        # The first steps must not be remembered as long as the last: the decay grows to its value.
+        decay = min(self.options.average**_AVERAGE_EVERY, (1.0 + self.step) / (10.0 * _AVERAGE_EVERY + self.step))
+        own = self.network.state_dict()
+        for name, mean in self.averaged.state_dict().items():
+            if mean.dtype.is_floating_point:
+                mean.lerp_(own[name], 1.0 - decay)
+
+
+def rate_at(step: int, num_steps: int, warmup: int) -> float:
+    """Share of the peak learning rate: linear warm-up, then a cosine to zero."""
+    if step < warmup:
+        return (step + 1) / warmup
+    done = (step - warmup) / max(num_steps - warmup, 1)
+    return 0.5 * (1.0 + float(np.cos(np.pi * min(done, 1.0))))
+
+
+def upsample(map_B1hw: Tensor, size: tuple[int, ...]) -> Tensor:
+    """(B, 1, h, w) to (B, H, W), bilinearly."""
+    return functional.interpolate(map_B1hw, size=tuple(size), mode="bilinear", align_corners=False)[:, 0]

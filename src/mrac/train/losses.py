@@ -1,0 +1,69 @@
+"""Training losses on log depth, one function each. Pixels without ground truth have z_m = 0 and never count."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+def log_target(z_BHW: Tensor) -> tuple[Tensor, Tensor]:
+    """(B, H, W) log depth, 0 where unknown, and (B, H, W) float 1 where known."""
+    known = (z_BHW > 0) & torch.isfinite(z_BHW)
+    return torch.where(known, z_BHW, 1.0).log(), known.float()
+
+
+def metric_l1(error_BHW: Tensor, known_BHW: Tensor) -> Tensor:
+    """Mean |e| per image: a light hand that keeps the output near metres.
+
+    Returns:
+        (B,).
+    """
+    return (error_BHW.abs() * known_BHW).sum(dim=(1, 2)) / known_BHW.sum(dim=(1, 2)).clamp(min=1.0)
+
+
+def shift_invariant_l1(error_BHW: Tensor, known_BHW: Tensor) -> Tensor:
+    """Mean |e − mean e| per image: what stays wrong when the anchors have fixed the scale (one shift in log depth).
+
+    Close to AbsRel after that fit, since |log ratio| ≈ relative error.
+
+    Returns:
+        (B,).
+    """
+    count = known_BHW.sum(dim=(1, 2)).clamp(min=1.0)
+    mean = (error_BHW * known_BHW).sum(dim=(1, 2)) / count
+    return ((error_BHW - mean[:, None, None]).abs() * known_BHW).sum(dim=(1, 2)) / count
+
+
+def affine_invariant_l1(predicted_BHW: Tensor, target_BHW: Tensor, known_BHW: Tensor) -> Tensor:
+    """Mean |a·p + b − t| per image with a, b the least-squares fit of that image (Ranftl et al. 2020, in log depth).
+
+    Returns:
+        (B,).
+    """
+    count = known_BHW.sum(dim=(1, 2), keepdim=True).clamp(min=1.0)
+    p = (predicted_BHW - (predicted_BHW * known_BHW).sum(dim=(1, 2), keepdim=True) / count) * known_BHW
+    t = (target_BHW - (target_BHW * known_BHW).sum(dim=(1, 2), keepdim=True) / count) * known_BHW
+    # A flat prediction has no slope to fit; the small term keeps its gradient finite.
+    slope = (p * t).sum(dim=(1, 2), keepdim=True) / ((p * p).sum(dim=(1, 2), keepdim=True) + 1e-3 * count)
+    return ((slope * p - t).abs() * known_BHW).sum(dim=(1, 2)) / count[:, 0, 0]
+
+
+def gradient_l1(error_BHW: Tensor, known_BHW: Tensor, num_scales: int = 4) -> Tensor:
+    """Mean |∇e| over scales (Li & Snavely 2018): edges where edges are, flat where flat.
+
+    Each scale halves the map; a coarse cell averages the known pixels in it.
+
+    Returns:
+        (B,).
+    """
+    total = torch.zeros(len(error_BHW), device=error_BHW.device)
+    error, known = error_BHW[:, None] * known_BHW[:, None], known_BHW[:, None]
+    for scale in range(num_scales):
+        if scale:
+            known_share = functional.avg_pool2d(known, 2)
+            error = functional.avg_pool2d(error * known, 2) / known_share.clamp(min=1e-6)
+            known = (known_share > 0).float()
+        for axis in (2, 3):
+            both = known.narrow(axis, 1, known.shape[axis] - 1) * known.narrow(axis, 0, known.shape[axis] - 1)
+            step = error.diff(dim=axis).abs() * both
+            total = total + step.sum(dim=(1, 2, 3)) / both.sum(dim=(1, 2, 3)).clamp(min=1.0)
+    return total

