@@ -1,6 +1,7 @@
 """The state of a training run in one safetensors file, written whole or not at all."""
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ def save_state(training: FoundationTraining, path: Path) -> None:
     tensors |= {f"averaged.{name}": value for name, value in training.averaged.state_dict().items()}
     for number, state in training.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in state.items()}
-    described = {"step": training.step, "scaler": training.scaler.state_dict(), "options": _plain(training)}
+    described = {"step": training.step, "scaler": training.scaler.state_dict(), **_decides(training)}
     content = save(
         {name: value.detach().cpu().contiguous() for name, value in tensors.items()}, {"state": json.dumps(described)}
     )
@@ -32,7 +33,7 @@ def load_state(training: FoundationTraining, path: Path) -> None:
     """Puts `training` where the file left off.
 
     Raises:
-        ContractError: the file is damaged, or of a run with other options.
+        ContractError: the file is damaged, or of a run with other options or frames.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -40,32 +41,53 @@ def load_state(training: FoundationTraining, path: Path) -> None:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (not a dict)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise ContractError(f"train: {path} cannot be read ({error}); delete it to start anew") from None
-    if described["options"] != _plain(training):
-        different = [k for k, v in _plain(training).items() if described["options"].get(k) != v]
-        raise ContractError(
-            f"train: {path} is of a run with other options ({', '.join(different)}); choose another folder, "
-            "or delete it to start anew"
-        )
-    training.network.load_state_dict(_part(tensors, "network."))
-    training.averaged.load_state_dict(_part(tensors, "averaged."))
+    _refuse_another_run(described, training, path)
+    try:
+        training.network.load_state_dict(_part(tensors, "network."))
+        training.averaged.load_state_dict(_part(tensors, "averaged."))
+        _load_optimizer(training.optimizer, _part(tensors, "optimizer."))
+        if described["scaler"]:  # a run on a CPU has none
+            training.scaler.load_state_dict(described["scaler"])
+        training.step = described["step"]
+    except (RuntimeError, KeyError, TypeError, ValueError):
+        raise ContractError(f"train: {path} is of another version of mrac; delete it to start anew") from None
+
+
+def _load_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     state: dict[int, dict[str, Tensor]] = {}
-    for name, value in _part(tensors, "optimizer.").items():
+    for name, value in tensors.items():
         number, _, what = name.partition(".")
-        state.setdefault(int(number), {})[what] = value
-    groups = training.optimizer.state_dict()["param_groups"]
-    training.optimizer.load_state_dict({"state": state, "param_groups": groups})
-    training.scaler.load_state_dict(described["scaler"])
-    training.step = described["step"]
+        parameter = parameters[int(number)]
+        # Torch's fused AdamW refuses moments that lie in memory in another order than their channels-last parameter.
+        same_order = torch.empty_like(parameter).copy_(value) if value.shape == parameter.shape else value
+        state.setdefault(int(number), {})[what] = same_order.detach()
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+def _refuse_another_run(described: dict[str, Any], training: FoundationTraining, path: Path) -> None:
+    for what, mine in _decides(training).items():
+        theirs = described.get(what) or {}
+        different = sorted(key for key in mine.keys() | theirs.keys() if mine.get(key) != theirs.get(key))
+        if different:
+            raise ContractError(
+                f"train: {path} is of a run with other {what} ({', '.join(different)}); choose another folder, "
+                "or delete it to start anew"
+            )
+
+
+def _decides(training: FoundationTraining) -> dict[str, dict[str, Any]]:
+    """What must be the same to go on, as JSON would give it back: the options, and per set which frames are seen.
+
+    Without the frames, a run resumed with another hold-out would measure on what it had learnt by heart.
+    """
+    options = json.loads(json.dumps(dataclasses.asdict(training.options)))
+    frames = {s.set_name: hashlib.sha256("\n".join(s.names).encode()).hexdigest() for s in training.sets}
+    return {"options": options, "frames": frames}
 
 
 def _part(tensors: dict[str, Tensor], start: str) -> dict[str, Tensor]:
     return {name.removeprefix(start): value for name, value in tensors.items() if name.startswith(start)}
-
-
-def _plain(training: FoundationTraining) -> dict[str, Any]:
-    """The options as JSON would give them back."""
-    plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(training.options)))
-    return plain
 
 
 def save_network(network: torch.nn.Module, path: Path, about: dict[str, str]) -> None:
