@@ -189,7 +189,7 @@ class NetworkOptions:
 
 
 class DepthNetwork(nn.Module):
-    """Image to log depth at half the input's size; right up to a shift, and roughly up to none (see `recipe`)."""
+    """Image to log depth at half the input's size; right up to a shift, and roughly up to none (see `foundation`)."""
 
     def __init__(self, options: NetworkOptions) -> None:
         super().__init__()

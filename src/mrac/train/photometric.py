@@ -11,7 +11,7 @@ def vary_colours(image_B3HW: Tensor, generator: torch.Generator, strength: float
     Args:
         image_B3HW: float32 RGB in [0, 255].
         generator: on the image's device.
-        strength: 1 as we train; 0 gives the image back.
+        strength: 1 as we train; 0 gives the image back, black a quarter of a grey level brighter.
 
     Returns:
         The same shape and range.
@@ -43,7 +43,7 @@ def vary_colours(image_B3HW: Tensor, generator: torch.Generator, strength: float
 
 
 def hide_patches(image_B3HW: Tensor, generator: torch.Generator, share: float = 0.3, most: float = 0.35) -> Tensor:
-    """Greys out one rectangle, of up to `most` of each side, in a `share` of the images: depth there must be inferred.
+    """Paints one rectangle, of up to `most` of each side, in a `share` of the images: depth there must be inferred.
 
     Returns:
         The same shape.
