@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
-from mrac.io.image import read_image
+from mrac.io.image import open_image, read_image
 
 
 @dataclass(frozen=True)
@@ -35,13 +34,26 @@ class Frame:
         return read_image(self.folder / self.row["rgb"])
 
     def depth_m(self, column: str) -> FloatArray:
-        """(H, W) float32 metres of the file named in `column` (`gt`, `sensor`, `depth`); <= 0 is invalid."""
+        """(H, W) float32 metres of the file named in `column` (`gt`, `sensor`, `depth`); <= 0 is invalid.
+
+        Raises:
+            ContractError: the row names no such file, it cannot be read, or the columns that decode it are missing.
+        """
         if not self.row.get(column):
             raise ContractError(f"datasets/manifest: {self.folder}: {self.name} has no {column!r}")
-        with Image.open(self.folder / self.row[column]) as stored_image:
+        with open_image(self.folder / self.row[column]) as stored_image:
             stored = np.asarray(stored_image).astype(np.float32)
-        offset, scale = np.float32(self.row[f"{column}_offset"]), np.float32(self.row[f"{column}_scale"])
+        offset, scale = self._number(f"{column}_offset"), self._number(f"{column}_scale")
         return np.asarray((stored + offset) * scale)
+
+    def _number(self, column: str) -> np.float32:
+        try:
+            return np.float32(self.row[column])
+        except (KeyError, TypeError, ValueError):
+            raise ContractError(
+                f"datasets/manifest: {self.folder}: {self.name} has {column} = {self.row.get(column)!r}; "
+                "a number is needed"
+            ) from None
 
 
 def read_manifest(folder: Path, set_name: str | None = None) -> Iterator[Frame]:

@@ -62,7 +62,7 @@ def load_frames(folder: Path, device: torch.device, num_pixels: int = 360 * 480)
         num_pixels: images larger than this are shrunk to it; depth keeps the nearest reading of each cell.
 
     Raises:
-        ContractError: the folder has no manifest, or no row with depth.
+        ContractError: the folder has no manifest, no row with depth, or a file that cannot be read or does not fit.
     """
     by_set: dict[str, list[Frame]] = {}
     for frame in read_manifest(folder):
@@ -74,7 +74,7 @@ def load_frames(folder: Path, device: torch.device, num_pixels: int = 360 * 480)
 
 
 def _load_set(name: str, frames: list[Frame], device: torch.device, num_pixels: int) -> Frames:
-    pairs = [shrink(frame.image(), frame.depth_m("depth"), num_pixels) for frame in frames]
+    pairs = [shrink(*_read(frame), num_pixels) for frame in frames]
     # Frames of one set differ by a few pixels (KITTI: 370 to 376 rows); the smallest common size loses nothing.
     h, w = (min(z.shape[axis] for _, z in pairs) for axis in (0, 1))
     images = np.stack([image[:h, :w] for image, _ in pairs]).transpose(0, 3, 1, 2)
@@ -91,6 +91,16 @@ def _load_set(name: str, frames: list[Frame], device: torch.device, num_pixels: 
     )
 
 
+def _read(frame: Frame) -> tuple[ImageArray, FloatArray]:
+    image, z_m = frame.image(), frame.depth_m("depth")
+    if image.shape[:2] != z_m.shape:
+        raise ContractError(
+            f"train: {frame.folder}: the image of {frame.name} is {image.shape[1]} × {image.shape[0]} pixels, its "
+            f"depth of shape {z_m.shape[::-1]}; depth for every pixel of the image is needed"
+        )
+    return image, z_m
+
+
 def shrink(image: ImageArray, z_m: FloatArray, num_pixels: int) -> tuple[ImageArray, FloatArray]:
     """An image (H, W, 3) and its depth (H, W) brought down to `num_pixels`, or left alone when no larger.
 
@@ -101,7 +111,7 @@ def shrink(image: ImageArray, z_m: FloatArray, num_pixels: int) -> tuple[ImageAr
     H, W = z_m.shape
     factor = (num_pixels / (H * W)) ** 0.5
     if factor >= 1.0:
-        return image, np.where(z_m > 0, z_m, 0).astype(np.float32)
+        return image, np.where((z_m > 0) & np.isfinite(z_m), z_m, 0).astype(np.float32)
     h, w = round(H * factor), round(W * factor)
     small = np.asarray(Image.fromarray(image).resize((w, h), Image.Resampling.BOX, reducing_gap=None))
     rows, columns = np.nonzero(z_m > 0)
