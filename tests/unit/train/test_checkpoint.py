@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
-from tests.unit.train import tiny
 
 from mrac import ContractError
 from mrac.train.checkpoint import load_state, save_network, save_state
 from mrac.train.foundation import FoundationOptions, FoundationTraining
 from mrac.train.frames import Frames
+from tests.unit.train import tiny
 
 OPTIONS = tiny.narrow()
 
@@ -39,7 +40,7 @@ def test_the_state_comes_back_bit_by_bit(stopped: tuple[FoundationTraining, Path
     load_state(resumed, path)
     assert resumed.step == training.step == 2
     for mine, theirs in ((resumed.network, training.network), (resumed.averaged, training.averaged)):
-        assert all(torch.equal(a, b) for a, b in zip(mine.state_dict().values(), theirs.state_dict().values()))
+        assert all(torch.equal(mine.state_dict()[name], value) for name, value in theirs.state_dict().items())
     mine_state, theirs_state = (t.optimizer.state_dict()["state"] for t in (resumed, training))
     assert mine_state.keys() == theirs_state.keys()
     for number, state in theirs_state.items():
@@ -129,8 +130,6 @@ def test_a_network_is_no_state(stopped: tuple[FoundationTraining, Path], tmp_pat
 
 
 def test_a_state_of_another_layout_is_one_line(stopped: tuple[FoundationTraining, Path], tmp_path: Path) -> None:
-    from safetensors import safe_open  # noqa: PLC0415
-
     with safe_open(stopped[1], framework="pt") as file:
         about = file.metadata()
     tensors = load_file(stopped[1])

@@ -69,10 +69,10 @@ def test_with_its_published_classifier_the_encoder_knows_a_cat_and_an_espresso(p
     encoder.load_published(weights)
     photograph = Image.fromarray(getattr(skimage.data, picture)()).resize((256, 256), Image.Resampling.BICUBIC)
     image = torch.from_numpy(np.array(photograph)).permute(2, 0, 1)[None].float()
-    norm = [weights[f"_bn1.{name}"] for name in ("running_mean", "running_var", "weight", "bias")]
+    mean, var, scale, shift = (weights[f"_bn1.{name}"] for name in ("running_mean", "running_var", "weight", "bias"))
     with torch.no_grad():
         x = functional.conv2d(encoder((image - 127) / 128)[4], weights["_conv_head.weight"])
-        x = functional.relu6(functional.batch_norm(x, *norm, eps=1e-3)).mean(dim=(2, 3))
+        x = functional.relu6(functional.batch_norm(x, mean, var, scale, shift, eps=1e-3)).mean(dim=(2, 3))
         share = (x @ weights["_fc.weight"].T + weights["_fc.bias"]).softmax(dim=1)[0]
     assert int(share.argmax()) in classes
     assert float(share.max()) > 0.5
