@@ -19,7 +19,7 @@ from mrac.foundation._base import Foundation
 from mrac.gate._base import Gate, unjudged
 from mrac.head._base import Head, Scene
 from mrac.method._base import Method
-from mrac.relative import fill_invalid, sample_bilinear
+from mrac.relative import fill_invalid, in_space, sample_bilinear
 from mrac.space import Space, as_space
 from mrac.types import WORST_SCORE, Anchors, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
 
@@ -88,6 +88,8 @@ class Calibrator:
         with _timed(timings, "foundation"):
             if not given:
                 relative, use = predict(self.foundation, image, self.cache)
+            if relative is not None and self.space is not None:
+                relative = in_space(relative, self.space)
             field, has_value = _checked_field(relative, image)
         with _timed(timings, "anchors"):
             reason = validity(anchors, (image.shape[0], image.shape[1]), has_value)

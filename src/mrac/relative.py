@@ -1,4 +1,4 @@
-"""Makes a relative depth field safe to use: fills what is not a number, resizes it, reads it between pixels."""
+"""Makes a relative depth field fit for use: converts it, fills its holes, resizes it, reads it between pixels."""
 
 import numpy as np
 from PIL import Image
@@ -6,7 +6,30 @@ from scipy import ndimage
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
+from mrac.space import Space
 from mrac.types import RelativeDepth
+
+
+# A factor of e^20 to either side of the middle is more than any scene holds, and far from the ends of float32.
+_LOG_REACH = 20.0
+
+
+def in_space(relative: RelativeDepth, space: Space) -> RelativeDepth:
+    """The field as a line in `space` should see it.
+
+    Log depth up to a shift is depth up to a factor, so it converts, to depth or to inverse depth. The other spaces have
+    an unknown shift, which nothing undoes: such a field is handed over as it is.
+    """
+    if relative.space != "log_depth" or space == "log_depth":
+        return relative
+    values = relative.values
+    finite = np.isfinite(values)
+    middle = np.median(values[finite]) if finite.any() else 0.0
+    sign, far = (1.0, np.inf) if space == "depth" else (-1.0, 0.0)
+    with np.errstate(invalid="ignore"):  # NaN passes through
+        converted = np.exp(sign * np.clip(values - middle, -_LOG_REACH, _LOG_REACH))
+    converted = np.where(finite, converted, np.where(values == np.inf, far, np.nan))
+    return RelativeDepth(converted.astype(np.float32), space)
 
 
 def fill_invalid(relative: RelativeDepth) -> tuple[FloatArray, BoolArray]:

@@ -249,3 +249,13 @@ def test_a_portrait_is_a_turned_landscape() -> None:
     wide = Calibrator(foundation="none")(image, Anchors(uv, z))
     tall = Calibrator(foundation="none")(image.swapaxes(0, 1).copy(), Anchors(uv[:, ::-1], z))
     np.testing.assert_allclose(tall.depth_m.T, wide.depth_m, rtol=1e-3)
+
+
+def test_the_paper_s_line_in_depth_sees_depth_when_the_network_gives_log_depth() -> None:
+    z_m = np.linspace(1.0, 9.0, 60 * 80).reshape(60, 80)
+    uv_px = np.random.default_rng(0).integers(0, (80, 60), (40, 2))
+    anchors = Anchors(uv_px, z_m[uv_px[:, 1], uv_px[:, 0]])
+    relative = RelativeDepth(np.log(z_m) - 1.3, "log_depth")
+    out = Calibrator("cfa_ols")(np.zeros((60, 80, 3), np.uint8), anchors, relative)
+    assert out.space == "depth"
+    np.testing.assert_allclose(out.depth_m, z_m, rtol=1e-4)

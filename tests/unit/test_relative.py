@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from mrac import ContractError, RelativeDepth
-from mrac.relative import fill_invalid, sample_bilinear
+from mrac.relative import fill_invalid, in_space, sample_bilinear
+from mrac.space import SPACES, as_space
 
 
 @given(st.data())
@@ -40,3 +41,31 @@ def test_infinite_inverse_depth_is_a_hole() -> None:
 def test_nothing_finite_is_refused() -> None:
     with pytest.raises(ContractError, match="none of the 4 values is finite"):
         fill_invalid(RelativeDepth(np.full((2, 2), np.nan), "depth"))
+
+
+@pytest.mark.parametrize(("space", "sign"), [("depth", 1), ("inverse_depth", -1)])
+def test_log_depth_becomes_depth_up_to_a_factor(space: str, sign: int) -> None:
+    z = np.random.default_rng(0).uniform(0.5, 30.0, (5, 7))
+    for shift in (0.0, 3.0, -200.0):
+        converted = in_space(RelativeDepth(np.log(z) + shift, "log_depth"), as_space(space))
+        assert converted.space == space
+        ratio = converted.values / z**sign
+        np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-4)
+
+
+def test_conversion_keeps_what_is_not_a_number_in_its_meaning() -> None:
+    field = RelativeDepth(np.array([[0.0, np.nan, np.inf, -np.inf]]), "log_depth")
+    np.testing.assert_array_equal(in_space(field, "depth").values, [[1.0, np.nan, np.inf, np.nan]])
+    np.testing.assert_array_equal(in_space(field, "inverse_depth").values, [[1.0, np.nan, 0.0, np.nan]])
+
+
+def test_conversion_never_overflows() -> None:
+    for space in SPACES:
+        values = in_space(RelativeDepth(np.array([[-3e38, 0.0, 3e38]]), "log_depth"), space).values
+        assert np.isfinite(values).all()
+
+
+def test_fields_of_unknown_shift_go_in_as_they_are() -> None:
+    for own in ("depth", "inverse_depth"):
+        field = RelativeDepth(np.ones((2, 2)), as_space(own))
+        assert all(in_space(field, space) is field for space in SPACES)
