@@ -48,7 +48,7 @@ def panel(scene: DemoScene, columns: Sequence[tuple[str, MetricDepth, float]]) -
     draw.text(
         (_MARGIN, 58),
         "One image and 50 readings, a quarter pulled near by multipath. Rings: readings used; crosses: rejected. "
-        "Relative depth: block matching of an uncalibrated stereo pair.",
+        "Relative depth: the network inside the package, which never saw this scene.",
         fill=_GREY,
         font=font(17),
     )

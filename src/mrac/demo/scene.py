@@ -5,14 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray, ImageArray
-from mrac.demo.stereo import disparity
 from mrac.errors import MissingExtra
 from mrac.outliers import near
-from mrac.types import Anchors, RelativeDepth
+from mrac.types import Anchors
 
 # Calibration of the 741×500 images as the dataset states it.
 _FOCAL_PX, _BASELINE_M, _OFFSET_PX = 994.978, 0.193001, 31.086
-_MAX_DISPARITY_PX = 72
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,14 +20,12 @@ class DemoScene:
     Attributes:
         image: (H, W, 3) uint8.
         truth_m: (H, W) metres, NaN where the dataset has none.
-        relative: block-matched disparity, scale unknown.
         anchors: the readings, some corrupted.
         wrong: (K,) which readings were corrupted.
     """
 
     image: ImageArray
     truth_m: FloatArray
-    relative: RelativeDepth
     anchors: Anchors
     wrong: BoolArray
 
@@ -44,7 +40,7 @@ def motorcycle(num_anchors: int = 50, wrong_fraction: float = 0.25, seed: int = 
         from skimage.data import stereo_motorcycle  # noqa: PLC0415  (an extra)
     except ImportError:
         raise MissingExtra("demo", "demo") from None
-    left, right, true_disparity = stereo_motorcycle()  # type: ignore[no-untyped-call]
+    image, _, true_disparity = stereo_motorcycle()  # type: ignore[no-untyped-call]
     truth_m = np.where(
         np.isfinite(true_disparity), _FOCAL_PX * _BASELINE_M / (true_disparity + _OFFSET_PX), np.nan
     ).astype(np.float32)
@@ -53,5 +49,4 @@ def motorcycle(num_anchors: int = 50, wrong_fraction: float = 0.25, seed: int = 
     chosen = rng.choice(v.size, num_anchors, replace=False)
     uv_px = np.stack([u[chosen], v[chosen]], axis=1)
     z_m, wrong = near.corrupt(truth_m[v[chosen], u[chosen]], wrong_fraction, rng)
-    relative = RelativeDepth(disparity(left, right, _MAX_DISPARITY_PX), "inverse_depth")
-    return DemoScene(left, truth_m, relative, Anchors(uv_px, z_m), wrong)
+    return DemoScene(image, truth_m, Anchors(uv_px, z_m), wrong)
