@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DATA ?= ../shared/data/eval
 
-.PHONY: demo test check bench-speed bench-accuracy clean
+.PHONY: demo test check bench-speed bench-accuracy bench-foundation clean
 
 demo: $(STAMP)  ## a picture and a table on a real scene, in demo/
 	$(BIN)/mrac demo --out demo
@@ -21,8 +21,12 @@ check: $(STAMP)  ## style and types
 bench-speed: $(STAMP)  ## ours beside scipy, scikit-learn and numpy, in one run, as ratios
 	$(BIN)/pytest benchmarks/test_speed.py --benchmark-enable -q -p no:xdist -s
 
-bench-accuracy: $(STAMP)  ## depth from clean anchors alone; DATA names a folder with a manifest.csv
-	$(BIN)/python benchmarks/anchors_alone.py --data $(DATA) --sets nyu kitti15 sunrgbd tum
+bench-accuracy: $(STAMP)  ## depth from clean anchors, without and with the network; DATA: a folder with a manifest.csv
+	$(BIN)/python -m benchmarks.clean_anchors --data $(DATA) --sets nyu kitti15 sunrgbd tum --foundation none
+	$(BIN)/python -m benchmarks.clean_anchors --data $(DATA) --sets nyu kitti15 sunrgbd tum --foundation embedded
+
+bench-foundation: $(STAMP)  ## the embedded network by itself, beside fits that need none
+	$(BIN)/python -m benchmarks.foundation --data $(DATA) --sets nyu kitti15 sunrgbd tum
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("mrac: Python 3.11 or newer is needed: make PYTHON=python3.11") if sys.version_info < (3, 11) else None'

@@ -57,7 +57,7 @@ class Kriging(Head):
 
     position_length: float = 1.6
     region_length: float = 0.8
-    relative_length: float = 0.5
+    relative_length: float = 0.8
     colour_length: float = 4.0
     amplitude: float = 0.2
     amplitude_alone: float = 0.5
