@@ -1,4 +1,4 @@
-"""The network that ships inside the package: 5.4 M parameters, log depth, no download, no torch."""
+"""Our own network, inside the package: 5.4 M parameters, log depth, no torch. Weights for research use."""
 
 import hashlib
 import math
