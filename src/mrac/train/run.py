@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import time
 import zlib
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from mrac.errors import ContractError
 from mrac.export.onnx import export_onnx
+from mrac.io.files import write_whole
 from mrac.train.checkpoint import load_state, save_network, save_state
 from mrac.train.foundation import FoundationOptions, FoundationTraining
 from mrac.train.frames import Frames, load_frames
@@ -55,9 +57,13 @@ def train_foundation(options: FoundationOptions, run: RunOptions, hold_out: floa
         The .onnx file.
 
     Raises:
-        ContractError: no such data or device, or `run.out` holds a run of other options.
+        ContractError: no such data or device, `run.out` cannot be a folder or holds a run of other options.
     """
     device = choose_device(run.device)
+    try:
+        run.out.mkdir(parents=True, exist_ok=True)  # now, not when the first state is to be written
+    except OSError as error:
+        raise ContractError(f"train: {run.out} cannot be a folder for the results ({error.strerror})") from None
     console.print(f"reading {run.data} ...")
     sets = load_frames(run.data, device)
     held = [part for frames in sets if len(part := frames.take(lambda s: is_held_out(s, hold_out)))]
@@ -72,12 +78,24 @@ def train_foundation(options: FoundationOptions, run: RunOptions, hold_out: floa
     if state.is_file():
         load_state(training, state)
         console.print(f"going on at step {training.step}")
+    _tidy(run.out, training.step)
     _advance_to_end(training, held, run, console)
     about = {"steps": str(training.step), "seed": str(options.seed), "options": json.dumps(dataclasses.asdict(options))}
     save_network(training.averaged, run.out / "embedded.safetensors", about)
     network = run.out / "embedded.onnx"
     export_foundation(training.averaged, network)
     return network
+
+
+def _tidy(out: Path, step: int) -> None:
+    """Drops what a killed run left behind: half a state, lines of the log after its last state."""
+    for part in out.glob(".state.safetensors.*"):
+        part.unlink()
+    log = out / "log.jsonl"
+    if log.is_file():
+        lines = [line for line in log.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
+        kept = "".join(line for line in lines if json.loads(line)["step"] <= step)
+        write_whole(log, lambda file: file.write(kept.encode()))
 
 
 def _advance_to_end(training: FoundationTraining, held: list[Frames], run: RunOptions, console: Console) -> None:
@@ -93,14 +111,20 @@ def _advance_to_end(training: FoundationTraining, held: list[Frames], run: RunOp
                 progress.update(task, description=f"loss {float(loss):.4f}, {rate:.1f} steps/s")
             progress.update(task, completed=training.step)
             if training.step % run.save_every == 0 or training.step == num_steps:
-                save_state(training, run.out / "state.safetensors")
+                # In this order: a line too many is dropped when a killed run goes on, a missing one could not be made.
                 _log(training, float(loss), held, run.out / "log.jsonl")
+                save_state(training, run.out / "state.safetensors")
 
 
 def _log(training: FoundationTraining, loss: float, held: list[Frames], path: Path) -> None:
-    scores = {frames.set_name: round(validate(training.averaged, frames), 5) for frames in held}
+    scores = {frames.set_name: _number(validate(training.averaged, frames)) for frames in held}
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"step": training.step, "loss": round(loss, 5), "abs_rel": scores}) + "\n")
+        file.write(json.dumps({"step": training.step, "loss": _number(loss), "abs_rel": scores}) + "\n")
+
+
+def _number(value: float) -> float | None:
+    """As JSON can hold it: without NaN, of a loss that ran away or a set without a reading."""
+    return round(value, 5) if math.isfinite(value) else None
 
 
 def export_foundation(network: DepthNetwork, path: Path) -> None:
@@ -120,11 +144,21 @@ def choose_device(name: str) -> torch.device:
     """The device called `name`, or the GPU where there is one.
 
     Raises:
-        ContractError: a GPU is asked for and there is none.
+        ContractError: there is no such device, or no such GPU here.
     """
-    if name.startswith("cuda") and not torch.cuda.is_available():
-        raise ContractError(f"train: device {name!r} was asked for, but torch sees no GPU; leave --device away")
-    return torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+    if not name:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = torch.device("meta")
+    if device.type not in ("cpu", "cuda"):
+        raise ContractError(f"train: there is no device {name!r} to train on; cpu or cuda is needed")
+    num_gpus = torch.cuda.device_count()
+    if device.type == "cuda" and (device.index or 0) >= num_gpus:
+        seen = f"torch sees {num_gpus} of them" if num_gpus else "torch sees no GPU"
+        raise ContractError(f"train: device {name!r} was asked for, but {seen}; leave --device away")
+    return device
 
 
 def is_held_out(scene: str, share: float) -> bool:
