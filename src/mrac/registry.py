@@ -102,8 +102,18 @@ def _options(implementation: Any, stage: str, name: str, argument: str, *, bare:
         key, equals, text = pair.partition("=")
         if not equals or key not in fields:
             raise ContractError(f"{stage} {name}: no option {key!r}; {known}")
-        options[key] = text if fields[key] in (str, Path) else _number(text, f"{stage} {name}: option {key}")
+        where = f"{stage} {name}: option {key}"
+        if fields[key] is bool:
+            options[key] = _yes_or_no(text, where)
+        else:
+            options[key] = text if fields[key] in (str, Path) else _number(text, where)
     return options
+
+
+def _yes_or_no(text: str, where: str) -> bool:
+    if text.lower() not in ("true", "false", "1", "0"):
+        raise ContractError(f"{where}: {text!r} is neither true nor false")
+    return text.lower() in ("true", "1")
 
 
 def _number(text: str, where: str) -> int | float:
