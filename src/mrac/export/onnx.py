@@ -1,4 +1,4 @@
-"""A torch network as a small ONNX file: weights in half precision, arithmetic in single."""
+"""A torch network as a small ONNX file: weights in 16 bits, arithmetic in single precision."""
 
 import contextlib
 import io
@@ -25,8 +25,8 @@ def export_onnx(
 ) -> None:
     """Writes `network` to `path`.
 
-    Half precision is for storage alone: the file casts the weights back when it is loaded, so the arithmetic, and with
-    it the answer, is that of the network with rounded weights.
+    Sixteen bits are for storage alone: the file multiplies the weights back when it is loaded, so the arithmetic, and
+    with it the answer, is that of the network with rounded weights.
 
     Args:
         network: in evaluation mode is how it is written; it takes the tensors of `sample` in that order.
