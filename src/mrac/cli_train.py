@@ -1,5 +1,6 @@
 """`mrac train RECIPE`: the recipes that made the networks in the package."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,21 @@ from rich.console import Console
 from mrac.errors import MissingExtra
 
 _PATH = click.Path(path_type=Path)
+_SEED, _COUNT = click.IntRange(0, 2**32 - 1), click.IntRange(0)
+
+
+class _Number(click.FloatRange):
+    """Between two ends, and a number: click lets NaN through."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See click."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
+
+
+_SHARE, _FACTOR = _Number(0.0, 1.0, max_open=True), _Number(0.0, 1e3, min_open=True)
 
 
 @click.group(name="train")
@@ -25,10 +41,14 @@ def train_command() -> None:
 @click.option("--data", type=_PATH, required=True, metavar="DIR", help="Training pack: a folder with a manifest.csv.")
 @click.option("--out", type=_PATH, required=True, metavar="DIR", help="Folder for state, log and network.")
 @click.option("--device", default="", metavar="NAME", help="cpu or cuda. Default: the GPU where there is one.")
-@click.option("--seed", default=0, show_default=True, metavar="N", help="Of everything drawn.")
-@click.option("--hold-out", default=0.0, show_default=True, metavar="SHARE", help="Of the scenes, to measure on.")
-@click.option("--steps", default=1.0, show_default=True, metavar="FACTOR", help="Of the recipe's number of steps.")
-@click.option("--scenes", type=int, metavar="N", help="Rendered scenes. Default: the recipe's 4000; 0 for none.")
+@click.option("--seed", type=_SEED, default=0, show_default=True, metavar="N", help="Of everything drawn.")
+@click.option(
+    "--hold-out", type=_SHARE, default=0.0, show_default=True, metavar="SHARE", help="Of the scenes, to measure on."
+)
+@click.option(
+    "--steps", type=_FACTOR, default=1.0, show_default=True, metavar="FACTOR", help="Of the recipe's number of steps."
+)
+@click.option("--scenes", type=_COUNT, metavar="N", help="Rendered scenes. Default: the recipe's 4000; 0 for none.")
 def foundation(data: Path, out: Path, device: str, hold_out: float, **recipe_options: Any) -> None:
     """Train the embedded foundation: 13 minutes on one H200. Killed, the same command goes on.
 
