@@ -5,7 +5,7 @@ import torch
 from PIL import Image
 from torch.nn import functional
 
-from mrac.train.network import DepthNetwork, Encoder, NetworkOptions
+from mrac.train.network import Convolution, DepthNetwork, Encoder, NetworkOptions
 from mrac.train.run import published_encoder
 
 
@@ -35,6 +35,17 @@ def test_an_image_is_judged_by_itself(network: DepthNetwork) -> None:
         together, alone = network(image), torch.cat([network(one[None]) for one in image])
     torch.testing.assert_close(together, alone, atol=1e-4, rtol=1e-4)
     assert float(together.std()) > 0
+
+
+@pytest.mark.parametrize(("kernel", "stride", "before"), [(3, 2, 0), (5, 2, 1), (3, 1, 1), (5, 1, 2), (1, 1, 0)])
+def test_pads_as_tensorflow_does(kernel: int, stride: int, before: int) -> None:
+    """Of an odd sum of padding the smaller half comes first: the tap at `before` sees every stride-th pixel."""
+    layer = Convolution(1, 1, kernel, stride=stride, act=False).eval()
+    image = torch.rand(1, 1, 8, 12)
+    with torch.no_grad():
+        layer.conv.weight.zero_()
+        layer.conv.weight[0, 0, before, before] = (1 + 1e-3) ** 0.5  # what the batch norm's epsilon takes away
+        torch.testing.assert_close(layer(image), image[..., ::stride, ::stride])
 
 
 @pytest.mark.parametrize("variant", [0, 1, 2])

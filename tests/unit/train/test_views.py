@@ -115,6 +115,16 @@ def test_the_focal_length_is_what_the_picture_shows(name: str) -> None:
     assert bool((cameras.fx_px / FOCAL_PX / cover <= limit * (1 + 1e-6)).all())
 
 
+def test_a_stretch_widens_as_much_as_it_flattens() -> None:
+    views, _, _ = sample(CAMERAS["stretched"])
+    across = views.image[:, 0, SIZE[0] // 2, 40:120].diff(dim=1).abs().mean(dim=1)
+    down = views.image[:, 1, 24:72, SIZE[1] // 2].diff(dim=1).abs().mean(dim=1)
+    cover = max(SIZE[0] / HEIGHT, SIZE[1] / WIDTH)
+    torch.testing.assert_close(across * down, torch.full((NUM,), cover**-2), rtol=1e-3, atol=0)
+    assert float((across / down).max()) > 1.2
+    assert float((across / down).min()) < 1 / 1.2
+
+
 def test_nothing_outside_the_frame_has_depth() -> None:
     views, cameras, mirror = sample(ViewOptions(turn_deg=12.0, roll_deg=10.0, zoom=1.0, stretch=1.3, plain=0.0))
     _, column, row = look(cameras, mirror, SIZE)
