@@ -71,6 +71,8 @@ def foundation(data: Path, out: Path, device: str, hold_out: float, **recipe_opt
     recipe = FoundationOptions(seed=recipe_options["seed"])
     factor, scenes = recipe_options["steps"], recipe_options["scenes"]
     phases = tuple(replace(phase, num_steps=max(1, round(factor * phase.num_steps))) for phase in recipe.phases)
-    recipe = replace(recipe, phases=phases, num_scenes=recipe.num_scenes if scenes is None else scenes)
+    warmup = max(1, round(factor * recipe.warmup))
+    num_scenes = recipe.num_scenes if scenes is None else scenes
+    recipe = replace(recipe, phases=phases, warmup=warmup, num_scenes=num_scenes)
     network = train_foundation(recipe, RunOptions(data, out, device), hold_out, Console())
     click.echo(f"{network}: {network.stat().st_size / 1e6:.1f} MB")

@@ -9,7 +9,6 @@ from mrac.errors import ContractError
 from mrac.space import Space
 from mrac.types import RelativeDepth
 
-
 # A factor of e^20 to either side of the middle is more than any scene holds, and far from the ends of float32.
 _LOG_REACH = 20.0
 
