@@ -72,7 +72,7 @@ def test_from_a_folder_of_frames_to_a_network_that_calibrates(
 
     # The same folder with another seed is another run.
     assert run("train", "foundation", "--data", pack, "--out", tmp_path / "run", "--scenes", "0") == 2
-    assert "other options (phases, seed)" in " ".join(capsys.readouterr().err.split())
+    assert "other options (phases, seed, warmup)" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
