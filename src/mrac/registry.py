@@ -9,6 +9,7 @@ import ast
 import dataclasses
 import importlib
 import pkgutil
+import re
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -79,6 +80,7 @@ def create(stage: str, spec: str) -> Any:
     implementation = load(stage, name)
     options = _options(implementation, stage, name, preset)
     options |= _options(implementation, stage, name, argument, bare=not preset)
+    _require(implementation, stage, name, options)
     try:
         return implementation(**options)
     except TypeError as error:
@@ -94,8 +96,14 @@ def _options(implementation: Any, stage: str, name: str, argument: str, *, bare:
     key, equals, _ = argument.partition("=")
     if not (equals and key in fields):
         first = next(iter(fields), None)
-        if first is None or not bare or fields[first] not in (str, Path):
+        # `miror=0` is a slip, not a file of that name; `path=miror=0` still names one.
+        slip = equals and key.isidentifier()
+        if first is None or slip or not bare or fields[first] not in (str, Path):
             raise ContractError(f"{stage} {name}: no option {key!r}; {known}")
+        if re.search(rf",({'|'.join(fields)})=", argument):
+            raise ContractError(
+                f"{stage} {name}: with options, the {first} is named as well: {name}:{first}={argument}"
+            )
         return {first: argument}
     options: dict[str, Any] = {}
     for pair in argument.split(","):
@@ -108,6 +116,15 @@ def _options(implementation: Any, stage: str, name: str, argument: str, *, bare:
         else:
             options[key] = text if fields[key] in (str, Path) else _number(text, where)
     return options
+
+
+def _require(implementation: Any, stage: str, name: str, options: dict[str, Any]) -> None:
+    if not dataclasses.is_dataclass(implementation):
+        return
+    for field in dataclasses.fields(implementation):
+        given = field.name in options or not field.init
+        if not given and field.default is field.default_factory is dataclasses.MISSING:
+            raise ContractError(f"{stage} {name}: {field.name} is needed: {name}:{field.name.upper()}")
 
 
 def _yes_or_no(text: str, where: str) -> bool:

@@ -1,7 +1,6 @@
 """Depth Anything, DPT/MiDaS, ZoeDepth or Depth Pro through transformers: a folder or a hub id."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError, MissingExtra
@@ -35,8 +34,6 @@ class HuggingFace(Foundation):
 
     def __post_init__(self) -> None:
         check_dtype(self.dtype, self._where)
-        if "," in self.model and not Path(self.model).exists():
-            raise ContractError(f"{self._where}: with options, the model is named as well: hf:model={self.model}")
         if self.resize not in _RESIZE:
             raise ContractError(f"{self._where}: resize {self.resize!r}; one of {', '.join(_RESIZE)} is needed")
 
