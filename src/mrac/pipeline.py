@@ -58,10 +58,10 @@ class Calibrator:
     ) -> None:
         preset: Method = registry.load("method", method)
         self.method = method
-        self.foundation: Foundation = _stage("foundation", foundation or preset.foundation)
-        self.gate: Gate = _stage("gate", gate or preset.gate)
-        self.fit: Fit = _stage("fit", fit or preset.fit)
-        self.head: Head = _stage("head", head or preset.head)
+        self.foundation: Foundation = _stage("foundation", preset.foundation if foundation is None else foundation)
+        self.gate: Gate = _stage("gate", preset.gate if gate is None else gate)
+        self.fit: Fit = _stage("fit", preset.fit if fit is None else fit)
+        self.head: Head = _stage("head", preset.head if head is None else head)
         chosen = space or preset.space
         self.space: Space | None = as_space(chosen) if chosen else None
         self.cache = PredictionCache(cache) if isinstance(cache, Path | str) else cache
@@ -105,8 +105,6 @@ class Calibrator:
             dense = self.head(Scene(image, field, kept, fit))
         stages = {stage: getattr(self, stage) for stage in ("foundation", "gate", "fit", "head")}
         names = {stage: _name(implementation) for stage, implementation in stages.items()}
-        if given:
-            names["foundation"] = "given"
         return MetricDepth(
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
@@ -114,7 +112,7 @@ class Calibrator:
             status=next((s for s in (fit.status, gated.status, dense.status) if s != "ok"), "ok"),
             fit=fit,
             space=samples.space,
-            stages={"method": self.method, **names},
+            stages={"method": self.method, **names, **({"foundation": "given"} if given else {})},
             options={stage: _options(implementation) for stage, implementation in stages.items()},
             timings_ms=timings,
             cache=use,

@@ -172,6 +172,12 @@ def test_one_calibrator_serves_many_threads(make_scene: Callable[..., MadeScene]
         np.testing.assert_array_equal(out.depth_m, alone.depth_m)
 
 
+@pytest.mark.parametrize("stage", ["foundation", "gate", "fit", "head"])
+def test_an_empty_name_is_a_mistake_not_the_default(stage: str) -> None:
+    with pytest.raises(ContractError, match=f"{stage}: there is no ''"):
+        Calibrator(**{stage: ""})
+
+
 def test_stages_may_be_instances() -> None:
     assert Calibrator(gate=TheilSenMad(kappa=5)).gate == Calibrator(gate="theil_sen_mad:kappa=5").gate
 
