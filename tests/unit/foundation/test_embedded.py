@@ -181,6 +181,15 @@ def test_a_network_that_is_not_ours_is_sent_elsewhere(tmp_path: Path, monkeypatc
         Embedded(str(tmp_path / "net.onnx"), mirror=False)(picture())
 
 
+def test_a_network_that_runs_over_leaves_holes_without_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    largest = np.finfo(np.float32).max
+    maps = np.full((2, 1, 4, 4), largest, np.float32)
+    maps[0, 0, 0, 0], maps[1, 0, 0, 3] = np.inf, -np.inf
+    monkeypatch.setattr("mrac.foundation.embedded.run_network", lambda *given: maps)
+    values = Embedded()(picture()).values
+    assert not np.isfinite(values).any()
+
+
 @pytest.fixture
 def no_sessions() -> Iterator[None]:
     _session._session.cache_clear()
