@@ -91,6 +91,8 @@ class Onnx(Foundation):
             ContractError: the file or its card is missing or broken, or its output is not one depth map.
         """
         path = Path(self.path)
+        if not path.is_file():
+            raise ContractError(f"foundation/onnx: no file {path}")
         card = Card.read(path.with_suffix(".json"))
         height, width = card.input_size
         resized = Image.fromarray(image).resize((width, height), Image.Resampling.BICUBIC)

@@ -48,6 +48,11 @@ def test_a_wrong_card_is_named(card: str | None, says: str, tmp_path: Path) -> N
         Onnx(str(tmp_path / "net.onnx"))(picture())
 
 
+def test_a_missing_network_is_named_before_its_card(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match=r"no file .*net\.onnx"):
+        Onnx(str(tmp_path / "net.onnx"))(picture())
+
+
 def test_a_network_of_three_maps_is_refused(tmp_path: Path) -> None:
     write_network(tmp_path / "net.onnx", channels=3)
     with pytest.raises(ContractError, match=r"one .* map is needed"):
