@@ -54,10 +54,11 @@ class Checkpoint:
         A file in the hub's cache is named by the hash of its content; any other counts by size and time of change.
         """
         digest = hashlib.sha256()
-        for path in sorted(self.folder.rglob("*")):
+        # A model's files lie in its folder or one below; a wrong folder may be a whole disk.
+        for path in sorted((*self.folder.glob("*"), *self.folder.glob("*/*"))):
             if path.suffix not in (".json", ".safetensors", ".pt") or not path.is_file():
                 continue
-            digest.update(path.relative_to(self.folder).as_posix().encode())
+            digest.update(os.fsencode(path.relative_to(self.folder).as_posix()))
             blob = path.resolve()
             if path.suffix == ".json":
                 digest.update(path.read_bytes())
@@ -69,7 +70,9 @@ class Checkpoint:
         return digest.hexdigest()[:16]
 
 
-def locate(model: str, where: str, *, patterns: tuple[str, ...] = (), download: bool = False) -> Checkpoint:
+def locate(
+    model: str, where: str, *, patterns: tuple[str, ...] = (), download: bool = False, extra: str = "torch"
+) -> Checkpoint:
     """The folder of `model`, a local folder or a hub id whose files are in the Hugging Face cache.
 
     Args:
@@ -77,12 +80,13 @@ def locate(model: str, where: str, *, patterns: tuple[str, ...] = (), download: 
         where: what the error message starts with.
         patterns: which files of a hub repository are needed, as globs; all if empty.
         download: fetch what is not in the cache. Off by default: it is gigabytes, under a licence of its own.
+        extra: of ours, that brings the hub's client and all else that this model needs.
 
     Raises:
         ContractError: it is not there, or could not be fetched; the message names the command that fetches it.
         MissingExtra: the hub's client is not installed.
     """
-    folder = Path(model).expanduser()
+    folder = _local(model)
     if folder.is_dir():
         return Checkpoint(folder, model)
     if folder.exists() or not _HUB_ID.fullmatch(model):
@@ -92,7 +96,7 @@ def locate(model: str, where: str, *, patterns: tuple[str, ...] = (), download: 
         from huggingface_hub import snapshot_download  # noqa: PLC0415  (part of the extra)
         from huggingface_hub.errors import LocalEntryNotFoundError  # noqa: PLC0415
     except ImportError:
-        raise MissingExtra(where, "torch") from None
+        raise MissingExtra(where, extra) from None
     wanted = list(patterns) or None
     try:
         return Checkpoint(Path(snapshot_download(model, allow_patterns=wanted, local_files_only=True)), model)
@@ -102,6 +106,10 @@ def locate(model: str, where: str, *, patterns: tuple[str, ...] = (), download: 
         raise ContractError(
             f"{where}: {model} is neither a folder nor in the Hugging Face cache. {_fetch(model, patterns)}"
         ) from None
+
+
+def _local(model: str) -> Path:
+    return Path(os.path.expanduser(model))  # noqa: PTH111  (pathlib's raises for the home of nobody)
 
 
 def _fetch(model: str, patterns: tuple[str, ...]) -> str:
@@ -139,5 +147,5 @@ def check_safetensors(checkpoint: Checkpoint, where: str, under: str = "") -> No
             f"{where}: {folder} holds {pickled[0]}, a pickle that may run code when read, and no .safetensors. "
             "Convert it: model.save_pretrained(FOLDER, safe_serialization=True)"
         )
-    advice = "" if Path(checkpoint.name).expanduser().is_dir() else f". {_fetch(checkpoint.name, ())}"
+    advice = "" if checkpoint.folder == _local(checkpoint.name) else f". {_fetch(checkpoint.name, ())}"
     raise ContractError(f"{where}: {folder} holds no .safetensors{advice}")

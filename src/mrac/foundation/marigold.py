@@ -93,7 +93,7 @@ class Marigold(Foundation):
         return f"marigold-1 {self.model} {checkpoint.fingerprint} {run} {kind} {placement.dtype}"
 
     def _checkpoint(self) -> Checkpoint:
-        return locate(self.model, "foundation/marigold", patterns=_FILES)
+        return locate(self.model, "foundation/marigold", patterns=_FILES, extra="diffusion")
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,6 @@
+import os
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ def test_what_is_nowhere_is_one_line_with_the_command(hub: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("model", ["", "nowhere", "/no/such/folder", "a/b/c", "file.txt"])
+@pytest.mark.parametrize("model", ["", "nowhere", "/no/such/folder", "a/b/c", "file.txt", "~nobody-at-all/model"])
 def test_what_is_no_id_is_named(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file.txt").write_text("")
@@ -85,3 +87,17 @@ def test_in_the_hub_s_cache_the_name_of_the_blob_is_the_content(tmp_path: Path) 
         (tmp_path / folder / "model.safetensors").symlink_to(tmp_path / blob)
         prints.append(Checkpoint(tmp_path / folder, "x").fingerprint)
     assert prints[0] == prints[1] != prints[2]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_a_folder_that_is_no_model_s_is_not_searched_through(tmp_path: Path) -> None:
+    """`hf:/` once walked the whole disk, and stumbled over names that are no UTF-8."""
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / os.fsdecode(b"\xff.json")).write_text("{}")
+    before = Checkpoint(tmp_path, "a").fingerprint
+    deep = tmp_path / "some" / "where" / "else"
+    deep.mkdir(parents=True)
+    (deep / "notes.json").write_text("{}")
+    assert Checkpoint(tmp_path, "a").fingerprint == before
+    (tmp_path / "some" / "model.safetensors").write_bytes(b"as diffusers lays them out")
+    assert Checkpoint(tmp_path, "a").fingerprint != before

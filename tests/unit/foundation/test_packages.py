@@ -65,6 +65,13 @@ def test_absent_packages_are_named_with_the_command(name: str, tmp_path: Path, m
         assert "mrac[diffusion]" in str(caught.value)
 
 
+def test_without_any_extra_the_one_that_suffices_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
+    extra = "diffusion" if name == "marigold" else "torch"
+    with pytest.raises(MissingExtra, match=rf"mrac\[{extra}\]"):
+        registry.create("foundation", f"{name}:nobody/nothing")(picture())
+
+
 def test_weights_that_are_not_there(name: str, tmp_path: Path) -> None:
     with pytest.raises(ContractError, match="hf download nobody/nothing"):
         registry.create("foundation", f"{name}:nobody/nothing")(picture())
