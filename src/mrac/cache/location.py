@@ -16,12 +16,16 @@ def default_store() -> PredictionCache | None:
     """The user's cache, or None where `MRAC_CACHE` is `off`. Nothing is made or read yet.
 
     Raises:
-        ContractError: `MRAC_CACHE_GIB` is not a number >= 0.
+        ContractError: `MRAC_CACHE` names the home of nobody, or `MRAC_CACHE_GIB` is not a number >= 0.
     """
     named = os.environ.get(FOLDER_VARIABLE, "").strip()
     if named.lower() == "off":
         return None
-    return PredictionCache(Path(named).expanduser() if named else _user_cache() / "mrac" / "predictions", _max_bytes())
+    try:
+        folder = Path(named).expanduser() if named else _user_cache() / "mrac" / "predictions"
+    except RuntimeError:
+        raise ContractError(f"{FOLDER_VARIABLE}: no home for {named or '~'}; a folder or `off` is needed") from None
+    return PredictionCache(folder, _max_bytes())
 
 
 def _max_bytes() -> int:

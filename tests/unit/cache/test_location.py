@@ -59,3 +59,9 @@ def test_a_bound_that_is_none_is_named(text: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MRAC_CACHE_GIB", text)
     with pytest.raises(ContractError, match=f"MRAC_CACHE_GIB: '{text}' arrived"):
         default_store()
+
+
+def test_the_home_of_nobody_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MRAC_CACHE", "~nobody-at-all/cache")
+    with pytest.raises(ContractError, match="MRAC_CACHE: no home for ~nobody-at-all/cache"):
+        default_store()
