@@ -15,16 +15,18 @@ from rich.table import Table
 
 from benchmarks.protocol import abs_rel, draw_anchors, results_folder, summary, truth_of, write_results
 from mrac import Calibrator
+from mrac.cache import default_store, predict
 from mrac.datasets.manifest import read_manifest
 
 
 def errors_of(arguments: argparse.Namespace, set_name: str) -> dict[int, list[float]]:
     frames = list(read_manifest(arguments.data, set_name))[: arguments.limit]
     calibrator = Calibrator(arguments.method, foundation=arguments.foundation, gate=arguments.gate, head=arguments.head)
+    store = default_store()
     errors: dict[int, list[float]] = {k: [] for k in arguments.anchors}
     for frame in track(frames, description=set_name):
         image, truth_m = frame.image(), truth_of(frame)
-        relative = calibrator.foundation(image)
+        relative, _ = predict(calibrator.foundation, image, store)
         for num_anchors, collected in errors.items():
             anchors = draw_anchors(frame, truth_m, num_anchors, arguments.seed)
             collected.append(abs_rel(set_name, calibrator(image, anchors, relative).depth_m, truth_m))

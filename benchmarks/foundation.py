@@ -20,13 +20,14 @@ from rich.table import Table
 
 from benchmarks.protocol import abs_rel, draw_anchors, results_folder, summary, truth_of, write_results
 from mrac import Anchors, Calibrator, RelativeDepth, registry
+from mrac.cache import default_store
 from mrac.conventions import FloatArray, ImageArray
 from mrac.datasets.manifest import read_manifest
 
 
 def affine_fit(foundation: str) -> Calibrator:
     """In the foundation's own space, unlike the paper's `cfa_ols`, which fits depth whatever it is given."""
-    return Calibrator("default", foundation=foundation, gate="none", fit="ols", head="affine")
+    return Calibrator("default", foundation=foundation, gate="none", fit="ols", head="affine", cache=default_store())
 
 
 def constant(image: ImageArray, anchors: Anchors) -> FloatArray:

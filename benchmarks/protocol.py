@@ -49,12 +49,9 @@ def abs_rel(set_name: str, depth_m: FloatArray, truth_m: FloatArray) -> float:
 
 
 def summary(errors: Sequence[float]) -> dict[str, float]:
-    """Mean over images, its standard error, and how many."""
-    return {
-        "abs_rel": round(float(np.mean(errors)), 5),
-        "standard_error": round(float(np.std(errors, ddof=1) / len(errors) ** 0.5), 5),
-        "images": len(errors),
-    }
+    """Mean over images, its standard error where there are two or more, and how many."""
+    spread = {"standard_error": round(float(np.std(errors, ddof=1) / len(errors) ** 0.5), 5)} if len(errors) > 1 else {}
+    return {"abs_rel": round(float(np.mean(errors)), 5), **spread, "images": len(errors)}
 
 
 def results_folder(protocol: str) -> Path:

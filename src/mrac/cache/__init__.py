@@ -1,7 +1,7 @@
 """Predictions kept on disk, so that the same image through the same network is computed once.
 
-`predict(foundation, image, default_store())` is all that a caller needs: the command line, training and the benchmark
-share it. `PredictionCache(folder, max_bytes)` is a store of one's own.
+`predict(foundation, image, default_store())` is all that a caller needs: the command line and the benchmarks share it.
+`PredictionCache(folder, max_bytes)` is a store of one's own.
 """
 
 from mrac.cache.location import default_store
