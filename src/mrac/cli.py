@@ -1,4 +1,7 @@
-"""The command line: `mrac calibrate | demo | list | cache`. An error is one line, exit code 2; `--debug` shows more."""
+"""The command line: `mrac calibrate | demo | list | cache | train`.
+
+An error is one line, exit code 2; `--debug` shows more.
+"""
 
 import importlib
 import io
@@ -64,7 +67,11 @@ def cli(debug: bool) -> None:
     default="",
     help="Of that file: depth, inverse_depth or log_depth. Default: what the .npz says, else inverse_depth.",
 )
-@click.option("--foundation", metavar="SPEC", help="Where relative depth comes from, e.g. none or onnx:model.onnx.")
+@click.option(
+    "--foundation",
+    metavar="SPEC",
+    help="In place of our network: none, dav2-small, onnx:model.onnx, ...; see `mrac list foundations`.",
+)
 @click.option("--gate", metavar="SPEC", help="Which anchors are trusted, e.g. none or theil_sen_mad:kappa=3.")
 @click.option("--fit", metavar="SPEC", help="The closed-form line, e.g. ols or theil_sen.")
 @click.option("--head", metavar="SPEC", help="From the line to dense depth, e.g. affine or kriging.")
