@@ -49,6 +49,7 @@ def train_command() -> None:
     "--steps", type=_FACTOR, default=1.0, show_default=True, metavar="FACTOR", help="Of the recipe's number of steps."
 )
 @click.option("--scenes", type=_COUNT, metavar="N", help="Rendered scenes. Default: the recipe's 4000; 0 for none.")
+@click.option("--from", "teacher", type=_PATH, metavar="FILE", help="A second round: embedded.safetensors of a first.")
 def foundation(data: Path, out: Path, device: str, hold_out: float, **recipe_options: Any) -> None:
     """Train the embedded foundation: 13 minutes on one H200. Killed, the same command goes on.
 
@@ -57,6 +58,7 @@ def foundation(data: Path, out: Path, device: str, hold_out: float, **recipe_opt
     \b
     Examples:
       mrac train foundation --data pack/train --out run --hold-out 0.14
+      mrac train foundation --data pack/train --out run2 --from run/embedded.safetensors
       mrac calibrate a.jpg --anchors a.csv --foundation embedded:run/embedded.onnx --out result
     """
     try:
@@ -65,14 +67,17 @@ def foundation(data: Path, out: Path, device: str, hold_out: float, **recipe_opt
         raise MissingExtra("training", "train") from None
     from dataclasses import replace  # noqa: PLC0415
 
-    from mrac.train.foundation import FoundationOptions  # noqa: PLC0415
+    from mrac.train.foundation import FoundationOptions, second_round  # noqa: PLC0415
     from mrac.train.run import RunOptions, train_foundation  # noqa: PLC0415
 
     recipe = FoundationOptions(seed=recipe_options["seed"])
+    teacher: Path | None = recipe_options["teacher"]
+    if teacher is not None:
+        recipe = second_round(recipe)
     factor, scenes = recipe_options["steps"], recipe_options["scenes"]
     phases = tuple(replace(phase, num_steps=max(1, round(factor * phase.num_steps))) for phase in recipe.phases)
     warmup = max(1, round(factor * recipe.warmup))
     num_scenes = recipe.num_scenes if scenes is None else scenes
     recipe = replace(recipe, phases=phases, warmup=warmup, num_scenes=num_scenes)
-    network = train_foundation(recipe, RunOptions(data, out, device), hold_out, Console())
+    network = train_foundation(recipe, RunOptions(data, out, device, teacher=teacher), hold_out, Console())
     click.echo(f"{network}: {network.stat().st_size / 1e6:.1f} MB")

@@ -8,12 +8,13 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from mrac.errors import ContractError
 from mrac.io.files import write_whole
 from mrac.train.foundation import FoundationTraining
+from mrac.train.network import DepthNetwork, NetworkOptions
 
 
 def save_state(training: FoundationTraining, path: Path) -> None:
@@ -94,3 +95,20 @@ def save_network(network: torch.nn.Module, path: Path, about: dict[str, str]) ->
     """Writes the weights alone, in single precision, with words about them."""
     content = save({name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}, about)
     write_whole(path, lambda file: file.write(content))
+
+
+def load_network(path: Path, options: NetworkOptions) -> DepthNetwork:
+    """The network that `save_network` wrote.
+
+    Raises:
+        ContractError: the file is missing, damaged, or of another network.
+    """
+    network = DepthNetwork(options)
+    try:
+        network.load_state_dict(load_file(path))
+    except (SafetensorError, OSError, RuntimeError) as error:
+        raise ContractError(
+            f"train: {path} is not a network of `mrac train foundation` ({str(error).partition(chr(10))[0]}); its "
+            "embedded.safetensors is needed"
+        ) from None
+    return network

@@ -1,7 +1,8 @@
 """The recipe of the embedded foundation: real views and rendered ones, losses on log depth, averaged weights."""
 
 import copy
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -9,11 +10,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from mrac.train.frames import Frames
-from mrac.train.losses import affine_invariant_l1, gradient_l1, log_target, metric_l1, shift_invariant_l1
+from mrac.train.losses import affine_invariant_l1, gradient_l1, log_target, metric_l1, shift_invariant_l1, sky_l1
 from mrac.train.network import DepthNetwork, NetworkOptions
 from mrac.train.photometric import hide_patches, vary_colours
 from mrac.train.views import ViewOptions, Views, sample_views
 
+_SKY_M = 200.0  # the least the sky is away: well beyond what the street scenes reach
 CANONICAL_FOCAL = 0.9  # focal length over width for which the output is in metres, as far as one picture can tell
 _AVERAGE_EVERY = 5  # averaging the weights at every step took a tenth of the time and gave the same
 
@@ -41,6 +43,8 @@ class Weights:
     affine: float = 0.5
     gradient: float = 0.5
     metric: float = 0.1
+    sky: float = 0.3
+    teacher: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class FoundationOptions:
         warmup: steps until the peak; then a cosine to zero.
         average: of the weights, exponential, per step.
         colour, hide: strength of `vary_colours`, share of `hide_patches`.
+        frame_pixels: images of the pack are shrunk to this.
+        taught_by: the content of the teacher's file, so that a run does not go on with another.
         seed: of everything drawn.
     """
 
@@ -78,6 +84,8 @@ class FoundationOptions:
     hide: float = 0.3
     views: ViewOptions = field(default_factory=ViewOptions)
     network: NetworkOptions = field(default_factory=NetworkOptions)
+    frame_pixels: int = 420 * 560
+    taught_by: str = ""
     seed: int = 0
 
     @property
@@ -91,19 +99,32 @@ class FoundationOptions:
         return self.phases[min(int(np.searchsorted(ends, step, side="right")), len(ends) - 1)]
 
 
+def second_round(options: FoundationOptions) -> FoundationOptions:
+    """The recipe for a run that goes on from a trained network: larger pictures only, gentler steps."""
+    phases = (Phase(6_000, 64, (((384, 512), 0.75), ((256, 832), 0.25))),)
+    return replace(options, phases=phases, encoder_rate=2e-4, decoder_rate=4e-4)
+
+
 class FoundationTraining:
     """The state of a run: network, averaged network, optimiser, step.
 
     Every step draws from seeds of its own, so a run that was killed goes on as if nothing had happened.
     """
 
-    def __init__(self, options: FoundationOptions, sets: list[Frames], published: dict[str, Tensor] | None) -> None:
+    def __init__(
+        self,
+        options: FoundationOptions,
+        sets: list[Frames],
+        published: dict[str, Tensor] | None,
+        teacher: DepthNetwork | None = None,
+    ) -> None:
         """Starts a run.
 
         Args:
             options: of the run.
             sets: to draw from, all on the device to train on.
             published: weights of the encoder on ImageNet; None starts from random ones.
+            teacher: a network of an earlier run: this one starts from its weights and learns from its answers too.
         """
         self.options, self.sets = options, sets
         self.device = sets[0].images.device
@@ -111,6 +132,11 @@ class FoundationTraining:
         self.network = DepthNetwork(options.network)
         if published is not None:
             self.network.encoder.load_published(published)
+        if teacher is not None:
+            self.network.load_state_dict(teacher.state_dict())
+            teacher = teacher.eval().requires_grad_(False)
+            teacher.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.teacher = teacher
         self.network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.averaged = copy.deepcopy(self.network).eval().requires_grad_(False)
         encoder = list(self.network.encoder.parameters())
@@ -173,15 +199,32 @@ class FoundationTraining:
         weights = self.options.weights
         target, known = log_target(views.z_m)
         # A narrower lens shows the same picture of a scene farther away: what can be told is z over focal length.
-        target = target + torch.log(CANONICAL_FOCAL / views.focal)[:, None, None]
+        canonical_B = torch.log(CANONICAL_FOCAL / views.focal)
+        target = target + canonical_B[:, None, None]
         error = predicted_BHW - target
         total = (
             weights.shift * shift_invariant_l1(error, known)
             + weights.affine * affine_invariant_l1(predicted_BHW, target, known)
             + weights.gradient * gradient_l1(error, known)
             + weights.metric * metric_l1(error, known)
+            + weights.sky * sky_l1(predicted_BHW, views.z_m, math.log(_SKY_M) + canonical_B)
         )
+        if self.teacher is not None:
+            # Everywhere but in the sky: a teacher that was never told about it has nothing to teach there.
+            taught, ground = self.teach(views.image), views.z_m.isfinite().float()
+            difference = predicted_BHW - taught
+            learnt = shift_invariant_l1(difference, ground) + weights.gradient * gradient_l1(difference, ground)
+            total = total + weights.teacher * learnt
         return total.mean()
+
+    @torch.no_grad()
+    def teach(self, image_B3HW: Tensor) -> Tensor:
+        """(B, H, W) log depth of the teacher: the mean of what it sees and of what it sees in the mirror."""
+        assert self.teacher is not None
+        both = torch.cat([image_B3HW, image_B3HW.flip(3)]).contiguous(memory_format=torch.channels_last)
+        with torch.autocast(self.device.type, dtype=torch.float16, enabled=self.device.type == "cuda"):
+            seen, mirrored = self.teacher(both).float().chunk(2)
+        return upsample((seen + mirrored.flip(3)) / 2, image_B3HW.shape[2:])
 
     @torch.no_grad()
     def _average(self) -> None:

@@ -12,12 +12,16 @@ from torch import Tensor
 from mrac.conventions import FloatArray, ImageArray
 from mrac.datasets.manifest import Frame, read_manifest
 from mrac.errors import ContractError
+from mrac.train.sky import find_sky
 
 # Focal length over image width, which is all a virtual camera needs to know; 0.9 is a phone's.
 _FOCAL = {"nyu": 519.0 / 640.0, "kitti15": 721.0 / 1242.0, "kitti_seq": 721.0 / 1242.0}
 _FOCAL_UNKNOWN = 0.9
 # NYUv2's images carry a white margin, its depth invented values under it: (top, bottom, left, right) of 480 × 640.
 _MARGIN = {"nyu": (10 / 480, 10 / 480, 10 / 640, 10 / 640)}
+
+# Sets of street scenes in which `find_sky` was looked at and found right.
+_WITH_SKY = ("kitti15",)
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class Frames:
 
     Attributes:
         images: (N, 3, h, w) uint8 RGB.
-        z_m: (N, h, w) float32 metres; 0 is "not measured".
+        z_m: (N, h, w) float32 metres; 0 is "not measured", infinite the sky.
         focal_px: (N,) of the shrunk images.
         names: `set/id` of each.
         scenes: what must not be split between training and validation.
@@ -75,6 +79,8 @@ def load_frames(folder: Path, device: torch.device, num_pixels: int = 360 * 480)
 
 def _load_set(name: str, frames: list[Frame], device: torch.device, num_pixels: int) -> Frames:
     pairs = [shrink(*_read(frame), num_pixels) for frame in frames]
+    if name in _WITH_SKY:
+        pairs = [(image, np.where(find_sky(image, z), np.float32(np.inf), z)) for image, z in pairs]
     # Frames of one set differ by a few pixels (KITTI: 370 to 376 rows); the smallest common size loses nothing.
     h, w = (min(z.shape[axis] for _, z in pairs) for axis in (0, 1))
     images = np.stack([image[:h, :w] for image, _ in pairs]).transpose(0, 3, 1, 2)

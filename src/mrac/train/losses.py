@@ -20,6 +20,17 @@ def metric_l1(error_BHW: Tensor, known_BHW: Tensor) -> Tensor:
     return (error_BHW.abs() * known_BHW).sum(dim=(1, 2)) / known_BHW.sum(dim=(1, 2)).clamp(min=1.0)
 
 
+def sky_l1(predicted_BHW: Tensor, z_BHW: Tensor, least_B: Tensor) -> Tensor:
+    """Mean amount by which the sky (z infinite) is nearer than `least_B`, in log depth; beyond that all is well.
+
+    Returns:
+        (B,); 0 without sky.
+    """
+    sky = z_BHW.isinf().float()
+    short = functional.relu(least_B[:, None, None] - predicted_BHW)
+    return (short * sky).sum(dim=(1, 2)) / sky.sum(dim=(1, 2)).clamp(min=1.0)
+
+
 def shift_invariant_l1(error_BHW: Tensor, known_BHW: Tensor) -> Tensor:
     """Mean |e − mean e| per image: what stays wrong when the anchors have fixed the scale (one shift in log depth).
 

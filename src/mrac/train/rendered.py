@@ -20,7 +20,7 @@ def render_frames(num: int, size: tuple[int, int], photographs: Tensor, seed: in
         seed: of everything in the scenes.
 
     Returns:
-        `Frames` of the set `scenes`; the sky is "not measured".
+        `Frames` of the set `scenes`.
     """
     device = photographs.device
     generator = torch.Generator(device).manual_seed(seed)
@@ -31,7 +31,7 @@ def render_frames(num: int, size: tuple[int, int], photographs: Tensor, seed: in
             scene = sample_scenes(dice, None)
             image, z = render(dice, scene, size, photographs)
             images.append((image * 255.0).round().to(torch.uint8))
-            depths.append(torch.where(torch.isfinite(z), z, 0.0)[:, 0])
+            depths.append(z[:, 0])
             focal.append(size[1] / (2.0 * scene.tan_half_fov))
     names = tuple(f"scenes/{i}" for i in range(num))
     return Frames(torch.cat(images), torch.cat(depths), torch.cat(focal), names, names)

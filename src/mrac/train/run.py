@@ -1,6 +1,7 @@
 """`mrac train foundation`: from a folder of frames to a network that ships."""
 
 import dataclasses
+import hashlib
 import json
 import math
 import time
@@ -17,7 +18,7 @@ from torch import Tensor
 from mrac.errors import ContractError
 from mrac.export.onnx import export_onnx
 from mrac.io.files import write_whole
-from mrac.train.checkpoint import load_state, save_network, save_state
+from mrac.train.checkpoint import load_network, load_state, save_network, save_state
 from mrac.train.foundation import FoundationOptions, FoundationTraining
 from mrac.train.frames import Frames, load_frames
 from mrac.train.network import DepthNetwork
@@ -36,12 +37,14 @@ class RunOptions:
         out: for the state, the log and the network.
         device: `cpu`, `cuda`, or empty for the GPU where there is one.
         save_every: steps.
+        teacher: weights of an earlier run (its embedded.safetensors) to go on from; None starts from ImageNet.
     """
 
     data: Path
     out: Path
     device: str = ""
     save_every: int = 500
+    teacher: Path | None = None
 
 
 def train_foundation(options: FoundationOptions, run: RunOptions, hold_out: float, console: Console) -> Path:
@@ -60,12 +63,15 @@ def train_foundation(options: FoundationOptions, run: RunOptions, hold_out: floa
         ContractError: no such data or device, `run.out` cannot be a folder or holds a run of other options.
     """
     device = choose_device(run.device)
+    teacher = None if run.teacher is None else load_network(run.teacher, options.network)
+    if run.teacher is not None:
+        options = dataclasses.replace(options, taught_by=hashlib.sha256(run.teacher.read_bytes()).hexdigest())
     try:
         run.out.mkdir(parents=True, exist_ok=True)  # now, not when the first state is to be written
     except OSError as error:
         raise ContractError(f"train: {run.out} cannot be a folder for the results ({error.strerror})") from None
     console.print(f"reading {run.data} ...")
-    sets = load_frames(run.data, device)
+    sets = load_frames(run.data, device, options.frame_pixels)
     held = [part for frames in sets if len(part := frames.take(lambda s: is_held_out(s, hold_out)))]
     sets = [part for frames in sets if len(part := frames.take(lambda s: not is_held_out(s, hold_out)))]
     if not sets:
@@ -73,7 +79,8 @@ def train_foundation(options: FoundationOptions, run: RunOptions, hold_out: floa
     if options.num_scenes:
         console.print(f"rendering {options.num_scenes} scenes ...")
         sets.append(render_frames(options.num_scenes, _SCENE_SIZE, sets[0].images, options.seed))
-    training = FoundationTraining(options, sets, published_encoder(options.network.variant))
+    published = None if teacher is not None else published_encoder(options.network.variant)
+    training = FoundationTraining(options, sets, published, teacher)
     state = run.out / "state.safetensors"
     if state.is_file():
         load_state(training, state)

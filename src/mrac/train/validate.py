@@ -28,7 +28,8 @@ def validate(network: DepthNetwork, frames: Frames, num_anchors: int = 50, seed:
     h, w = frames.images.shape[2:]
     scores = []
     for image, z_m in zip(frames.images, frames.z_m, strict=True):
-        known = (z_m > 0).nonzero()
+        measured = (z_m > 0) & z_m.isfinite()
+        known = measured.nonzero()
         if not len(known):
             continue
         resized = functional.interpolate(image[None].float(), size=input_size(h, w), mode="bicubic", antialias=True)
@@ -38,5 +39,5 @@ def validate(network: DepthNetwork, frames: Frames, num_anchors: int = 50, seed:
         centred = x - x.mean()
         slope = (centred * (y - y.mean())).sum() / (centred * centred).sum().clamp(min=1e-9)
         fitted = torch.exp(slope * (predicted - x.mean()) + y.mean())
-        scores.append(((fitted - z_m).abs() / z_m)[z_m > 0].mean())
+        scores.append(((fitted - z_m).abs() / z_m)[measured].mean())
     return float(torch.stack(scores).mean()) if scores else math.nan

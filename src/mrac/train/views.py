@@ -35,7 +35,7 @@ class Views:
 
     Attributes:
         image: (B, 3, H, W) float32 RGB in [0, 255].
-        z_m: (B, H, W) metres along the view's own optical axis; 0 where nothing is known.
+        z_m: (B, H, W) metres along the view's own optical axis; 0 where nothing is known, infinite in the sky.
         focal: (B,) focal length over the view's width.
     """
 
@@ -91,7 +91,7 @@ def sample_views(
     )
     z = functional.grid_sample(frames.z_m[index, None], grid_BHW2, mode="nearest", align_corners=False)[:, 0]
     new_over_old = torch.einsum("bj,bhwj->bhw", cameras.rotation[:, 2], old_ray_BHW3)
-    return Views(image, z * new_over_old.clamp(min=0.0), cameras.fx_px / size[1])
+    return Views(image, z * new_over_old.clamp(min=1e-6), cameras.fx_px / size[1])
 
 
 def _draw_cameras(

@@ -134,9 +134,9 @@ def test_rendered_scenes_join_the_frames(pack: Path, tmp_path: Path, monkeypatch
     seen: list[list[str]] = []
     start = FoundationTraining.__init__
 
-    def spy(self: FoundationTraining, options: FoundationOptions, sets: list[Frames], published: None) -> None:
+    def spy(self: FoundationTraining, options: FoundationOptions, sets: list[Frames], *rest: None) -> None:
         seen.append([f"{s.set_name} {len(s)} {tuple(s.z_m.shape[1:])}" for s in sets])
-        start(self, options, sets, published)
+        start(self, options, sets, *rest)
 
     monkeypatch.setattr(FoundationTraining, "__init__", spy)
     train(pack, tmp_path, tiny.narrow(2, num_scenes=2))
