@@ -1,13 +1,14 @@
-# `make demo` and `make test` need nothing but Python 3.11 or newer: the first rule builds the environment they run in.
+# `make demo` and `make test` need nothing but Python 3.11 or newer: the last rules build the environment they run in.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+LEAN := $(VENV)/.installed-demo
 DATA ?= ../shared/data/eval
 
 .PHONY: demo test check bench-speed bench-accuracy bench-foundation clean
 
-demo: $(STAMP)  ## a picture and a table on a real scene, in demo/
+demo: $(LEAN)  ## a picture and a table on a real scene, in demo/
 	$(BIN)/mrac demo --out demo
 
 test: check  ## everything that must hold
@@ -28,10 +29,13 @@ bench-accuracy: $(STAMP)  ## depth from clean anchors, without and with the netw
 bench-foundation: $(STAMP)  ## the embedded network by itself, beside fits that need none
 	$(BIN)/python -m benchmarks.foundation --data $(DATA) --sets nyu kitti15 sunrgbd tum
 
-$(STAMP): pyproject.toml constraints.txt
+# The demo needs no torch, which everything else pulls in: gigabytes.
+$(LEAN): EXTRA := demo
+$(STAMP): EXTRA := dev
+$(LEAN) $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("mrac: Python 3.11 or newer is needed: make PYTHON=python3.11") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRA)]'
 	touch $@
 
 clean:
