@@ -24,6 +24,14 @@ def test_calibrating_needs_no_extra() -> None:
     assert not modules_after(code) & {"torch", "transformers", "sklearn", "skimage", "ray", "onnx", "onnxruntime"}
 
 
+def test_the_network_in_the_package_needs_no_extra() -> None:
+    code = (
+        "import numpy as np; from mrac import Anchors, Calibrator; "
+        "Calibrator()(np.zeros((40, 60, 3), np.uint8), Anchors([[1, 1], [5, 5], [3, 6]], [1, 2, 3]))"
+    )
+    assert not modules_after(code) & {"torch", "transformers", "sklearn", "skimage", "ray", "onnx"}
+
+
 def test_public_names_resolve() -> None:
     code = "import mrac\nassert all(getattr(mrac, name) is not None for name in mrac.__all__)\n"
     modules_after(code)
