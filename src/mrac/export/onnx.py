@@ -17,7 +17,8 @@ from mrac.io.files import write_whole
 
 _OPSET = 18
 # Biases and per-channel filters are few, and everything passes through them: rounding those as well doubled the error.
-_SMALL = 25_000
+KEPT_WHOLE = 25_000  # numbers in a tensor that is not worth shortening
+STEPS = 32767  # of a 16-bit integer, to either side of 0
 
 
 def export_onnx(
@@ -26,7 +27,8 @@ def export_onnx(
     """Writes `network` to `path`.
 
     Sixteen bits are for storage alone: the file multiplies the weights back when it is loaded, so the arithmetic, and
-    with it the answer, is that of the network with rounded weights.
+    with it the answer, is that of the network with rounded weights. One whose weights lie on that grid already
+    (`train/rounding.py`) loses nothing.
 
     Args:
         network: in evaluation mode is how it is written; it takes the tensors of `sample` in that order.
@@ -91,11 +93,11 @@ def _shorten(model: Any) -> None:
     steps, scales = [], []
     for constant in model.graph.initializer:
         values = numpy_helper.to_array(constant)
-        if values.dtype != np.float32 or values.size < _SMALL:
+        if values.dtype != np.float32 or values.size < KEPT_WHOLE:
             continue
         # Convolutions have their outputs first, matrix products last.
         axes = tuple(range(1, values.ndim)) if values.ndim == 4 else tuple(range(values.ndim - 1))
-        scale = np.maximum(np.abs(values).max(axis=axes, keepdims=True) / 32767, 1e-30).astype(np.float32)
+        scale = np.maximum(np.abs(values).max(axis=axes, keepdims=True) / STEPS, 1e-30).astype(np.float32)
         name = constant.name
         constant.CopyFrom(numpy_helper.from_array(np.rint(values / scale).astype(np.int16), f"{name}.short"))
         scales.append(numpy_helper.from_array(scale, f"{name}.scale"))

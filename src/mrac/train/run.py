@@ -23,6 +23,7 @@ from mrac.train.foundation import FoundationOptions, FoundationTraining
 from mrac.train.frames import Frames, load_frames
 from mrac.train.network import DepthNetwork
 from mrac.train.rendered import render_frames
+from mrac.train.rounding import round_weights
 from mrac.train.validate import validate
 
 _SCENE_SIZE = (360, 480)
@@ -88,6 +89,7 @@ def train_foundation(options: FoundationOptions, run: RunOptions, hold_out: floa
     _tidy(run.out, training.step)
     _advance_to_end(training, held, run, console)
     about = {"steps": str(training.step), "seed": str(options.seed), "options": json.dumps(dataclasses.asdict(options))}
+    round_weights(training.averaged)
     save_network(training.averaged, run.out / "embedded.safetensors", about)
     network = run.out / "embedded.onnx"
     export_foundation(training.averaged, network)
