@@ -7,6 +7,7 @@ and the seed; every pixel inside the set's customary crop is scored, anchors inc
 """
 
 import argparse
+import re
 from pathlib import Path
 
 from rich.console import Console
@@ -55,7 +56,7 @@ def main() -> None:
         rows = list(results[set_name].values())
         table.add_row(set_name, str(rows[0]["images"]), *(f"{row['abs_rel']:.4f}" for row in rows))
     Console().print(table)
-    file = f"{arguments.foundation.partition(':')[0]}-seed{arguments.seed}.json"
+    file = f"{re.sub('[^a-zA-Z0-9.]+', '-', arguments.foundation)}-seed{arguments.seed}.json"
     write_results(arguments.out / file, seed=arguments.seed, sets=results)
 
 

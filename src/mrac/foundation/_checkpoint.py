@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mrac.errors import ContractError, MissingExtra
+from mrac.io.files import user_path
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _CONTENT_HASH = re.compile(r"[0-9a-f]{64}")
@@ -86,7 +87,7 @@ def locate(
         ContractError: it is not there, or could not be fetched; the message names the command that fetches it.
         MissingExtra: the hub's client is not installed.
     """
-    folder = _local(model)
+    folder = user_path(model)
     if folder.is_dir():
         return Checkpoint(folder, model)
     if folder.exists() or not _HUB_ID.fullmatch(model):
@@ -106,10 +107,6 @@ def locate(
         raise ContractError(
             f"{where}: {model} is neither a folder nor in the Hugging Face cache. {_fetch(model, patterns)}"
         ) from None
-
-
-def _local(model: str) -> Path:
-    return Path(os.path.expanduser(model))  # noqa: PTH111  (pathlib's raises for the home of nobody)
 
 
 def _fetch(model: str, patterns: tuple[str, ...]) -> str:
@@ -147,5 +144,5 @@ def check_safetensors(checkpoint: Checkpoint, where: str, under: str = "") -> No
             f"{where}: {folder} holds {pickled[0]}, a pickle that may run code when read, and no .safetensors. "
             "Convert it: model.save_pretrained(FOLDER, safe_serialization=True)"
         )
-    advice = "" if checkpoint.folder == _local(checkpoint.name) else f". {_fetch(checkpoint.name, ())}"
+    advice = "" if checkpoint.folder == user_path(checkpoint.name) else f". {_fetch(checkpoint.name, ())}"
     raise ContractError(f"{where}: {folder} holds no .safetensors{advice}")

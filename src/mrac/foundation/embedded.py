@@ -14,6 +14,7 @@ from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.foundation._base import Foundation
 from mrac.foundation._session import run_network
+from mrac.io.files import user_path
 from mrac.relative import resize_field
 from mrac.types import RelativeDepth
 
@@ -73,7 +74,7 @@ class Embedded(Foundation):
         return RelativeDepth(resize_field(values, (H, W)), "log_depth")
 
     def _network(self) -> Path:
-        return Path(self.path) if self.path else NETWORK
+        return user_path(self.path) if self.path else NETWORK
 
 
 @lru_cache

@@ -15,6 +15,7 @@ from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.foundation._base import Foundation
 from mrac.foundation._session import run_network
+from mrac.io.files import user_path
 from mrac.relative import resize_field
 from mrac.space import Space, as_space
 from mrac.types import RelativeDepth
@@ -74,7 +75,7 @@ class Onnx(Foundation):
     @property
     def identity(self) -> str | None:
         """The content of the network and of its card; None where a file is missing or the weights lie in another."""
-        path = Path(self.path)
+        path = user_path(self.path)
         try:
             card = path.with_suffix(".json").read_bytes()
             weights = _content(str(path), path.stat().st_mtime_ns)
@@ -90,7 +91,7 @@ class Onnx(Foundation):
         Raises:
             ContractError: the file or its card is missing or broken, or its output is not one depth map.
         """
-        path = Path(self.path)
+        path = user_path(self.path)
         if not path.is_file():
             raise ContractError(f"foundation/onnx: no file {path}")
         card = Card.read(path.with_suffix(".json"))

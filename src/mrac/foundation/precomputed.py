@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.foundation._base import Foundation
-from mrac.io.files import read_array, read_arrays, read_png16
+from mrac.io.files import read_array, read_arrays, read_png16, user_path
 from mrac.relative import resize_field
 from mrac.space import as_space
 from mrac.types import RelativeDepth
@@ -54,7 +54,7 @@ class Precomputed(Foundation):
         return RelativeDepth(resize_field(relative.values, (H, W)), relative.space)
 
     def _read(self) -> tuple[NDArray[Any], str]:
-        path = Path(self.path)
+        path = user_path(self.path)
         suffix = path.suffix.lower()
         if suffix == ".npz":
             arrays = read_arrays(path, needed=("values",), optional=("space",))

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import secrets
 import zipfile
 import zlib
@@ -34,6 +35,11 @@ _BROKEN_ARCHIVE = (
 
 # The PNG text entry that states how stored values become metres; our own files carry it, so they can be read back.
 SCALE_KEY = "depth_m = value / scale; scale"
+
+
+def user_path(text: str) -> Path:
+    """The path a person wrote in a spec, `~` being home: after `onnx:` no shell expands it."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111  (pathlib's raises for the home of nobody)
 
 
 def read_png16(path: Path) -> tuple[NDArray[np.int64], float | None]:

@@ -4,7 +4,7 @@ from typing import IO
 import numpy as np
 import pytest
 
-from mrac.io.files import read_png16, write_arrays, write_depth_png, write_json, write_whole
+from mrac.io.files import read_png16, user_path, write_arrays, write_depth_png, write_json, write_whole
 
 
 @pytest.mark.parametrize(("farthest", "scale"), [(60.0, 1000.0), (80.0, 256.0), (1e4, 6.0)])
@@ -45,3 +45,11 @@ def test_arrays_are_what_numpy_reads_and_the_same_file_each_time(tmp_path: Path)
     with np.load(tmp_path / "a.npz", allow_pickle=False) as maps:
         np.testing.assert_array_equal(maps["depth_m"], values)
         np.testing.assert_array_equal(maps["sigma_m"], values.T)
+
+
+def test_a_tilde_in_a_spec_is_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert user_path("~/a.onnx") == tmp_path / "a.onnx"
+    assert user_path("a~b/c.onnx") == Path("a~b/c.onnx")
+    assert user_path("~nobody-of-that-name/c.onnx") == Path("~nobody-of-that-name/c.onnx")
