@@ -1,0 +1,110 @@
+"""VI-Depth's global alignment: one line from relative to metric inverse depth, by least squares, over all readings."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mrac.conventions import FloatArray
+from mrac.errors import ContractError
+from mrac.vi_depth.ranges import Ranges
+
+_ROWS: Final = 64  # of an image, aligned at a time: whole maps in double precision would be 400 MB at 50 megapixels
+
+
+@dataclass(frozen=True, eq=False)
+class PixelReadings:
+    """Readings as VI-Depth takes them: at most one per pixel, in the order of a scan of the image.
+
+    Attributes:
+        uv_px: (K, 2) whole pixels inside the image, u right and v down, no two alike.
+        inv_z_per_m: (K,) float32 inverse depth, finite and > 0.
+    """
+
+    uv_px: NDArray[np.intp]
+    inv_z_per_m: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return self.inv_z_per_m.size
+
+    def at(self, values: FloatArray) -> FloatArray:
+        """(K,) what an (H, W) map holds at the readings."""
+        return values[self.uv_px[:, 1], self.uv_px[:, 0]]
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """The line inv_z = scale · x + shift, and the map it gives.
+
+    Attributes:
+        scale: slope; of either sign, since VI-Depth does not look at it.
+        shift: intercept, 1/m.
+        inv_z_per_m: (H, W) float32, finite, within the predicted range.
+        status: `ok`; `flat_relative_depth` if no line can be told (no reading, one, or all on one relative value).
+            Scale and shift are then 0 and the map lies at the far limit everywhere, as VI-Depth has it.
+    """
+
+    scale: float
+    shift: float
+    inv_z_per_m: FloatArray
+    status: str = "ok"
+
+
+def readings_on_pixels(uv_px: FloatArray, z_m: FloatArray, shape: tuple[int, int], ranges: Ranges) -> PixelReadings:
+    """The readings that count, each moved to the pixel it lies in.
+
+    Of several in one pixel the nearest stays, as in any depth image made by projecting points: it hides the others.
+
+    Args:
+        uv_px: (K, 2) positions inside the image; sub-pixel ones are rounded.
+        z_m: (K,) metres; what is NaN or not strictly within the range does not count.
+        shape: (H, W).
+        ranges: which readings count.
+
+    Raises:
+        ContractError: a position lies outside the image.
+    """
+    H, W = shape
+    pixel = np.floor(uv_px + 0.5)
+    # The sum above can round up to the next pixel only at the last bit before it; further off is a mistake.
+    if not (np.isfinite(pixel).all() and (pixel >= 0).all() and (uv_px <= np.array([W, H]) - 0.5).all()):
+        raise ContractError(f"vi_depth: all of uv_px must lie inside the image of {W} × {H} pixels")
+    u, v = np.minimum(pixel, np.array([W, H]) - 1).astype(np.intp).T
+    with np.errstate(over="ignore"):  # beyond single precision is beyond the range
+        z = z_m.astype(np.float32)  # first, since a sparse depth map is float32 and the bounds are strict
+    counts = (z > np.float32(ranges.min_depth_m)) & (z < np.float32(ranges.max_depth_m))
+    u, v, z = u[counts], v[counts], z[counts]
+    order = np.argsort(z, kind="stable")
+    _, first = np.unique((v * W + u)[order], return_index=True)
+    chosen = order[first]
+    return PixelReadings(np.stack([u[chosen], v[chosen]], axis=1), np.float32(1.0) / z[chosen])
+
+
+def align(relative: FloatArray, readings: PixelReadings, ranges: Ranges) -> Alignment:
+    """Fits the line to all readings alike, no outlier rejected, and applies it to every pixel.
+
+    Args:
+        relative: (H, W) relative inverse depth, finite; larger is nearer.
+        readings: K of them.
+        ranges: the limits of the map.
+    """
+    x, y = readings.at(relative).astype(np.float64), readings.inv_z_per_m.astype(np.float64)
+    # The determinant of the normal equations is zero exactly if all x are equal; computed it would be rounding noise.
+    flat = x.size == 0 or bool(x.min() == x.max())
+    scale, shift = (0.0, 0.0) if flat else _line(x, y)
+    aligned = np.empty(relative.shape, np.float32)
+    for top in range(0, relative.shape[0], _ROWS):
+        rows = slice(top, top + _ROWS)
+        aligned[rows] = np.clip(relative[rows].astype(np.float64) * scale + shift, *ranges.inv_limits_per_m)
+    return Alignment(scale, shift, aligned, "flat_relative_depth" if flat else "ok")
+
+
+def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:
+    """Slope and intercept of the least-squares line through (K,) points, not all x equal."""
+    x_mean, y_mean = x.mean(), y.mean()
+    # In units of the spread: squares of relative values below 1e-160 would vanish.
+    spread = np.abs(x - x_mean).max()
+    offset = (x - x_mean) / spread
+    scale = float(offset @ (y - y_mean) / (offset @ offset) / spread)
+    return scale, float(y_mean - scale * x_mean)
