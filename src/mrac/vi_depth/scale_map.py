@@ -1,0 +1,67 @@
+"""VI-Depth's scale map: how far the alignment is off at the readings, interpolated over the triangles between them."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy.interpolate import LinearNDInterpolator
+from scipy.spatial import QhullError
+
+from mrac.conventions import FloatArray
+from mrac.vi_depth.alignment import PixelReadings
+
+_OUTSIDE: Final = 1.0  # beyond the readings' convex hull the alignment is taken as it is
+_MIN_READINGS: Final = 3
+_FLAT: Final = float(np.finfo(np.float64).eps)  # VI-Depth's own threshold, below which it gives up
+_ROWS: Final = 64  # interpolated at a time: scipy takes 16 bytes of coordinates for each pixel
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleMap:
+    """The factor between the readings' inverse depth and the alignment's.
+
+    Attributes:
+        ratio: (H, W) float32; above 1 is nearer than the alignment says, 1 outside the readings' convex hull.
+        unit: (H, W) float32, the ratio stretched to [0, 1] over this image, as the network takes it; None unless the
+            status is `ok`. There is then nothing for the network to refine, and the alignment is the best answer:
+            VI-Depth itself fails on such a frame.
+        status: `ok`, `too_few_anchors` (fewer than three), `collinear_anchors` or `flat_scale_map`.
+    """
+
+    ratio: FloatArray
+    unit: FloatArray | None
+    status: str = "ok"
+
+
+def scale_map(aligned_per_m: FloatArray, readings: PixelReadings) -> ScaleMap:
+    """Interpolates the ratio of the readings to the alignment.
+
+    Args:
+        aligned_per_m: (H, W) inverse depth after the alignment and its limits, > 0.
+        readings: K of them; their ratio is met exactly.
+    """
+    if len(readings) < _MIN_READINGS:
+        return _nothing_to_refine(aligned_per_m, "too_few_anchors")
+    try:
+        ratio = _interpolated(readings, readings.inv_z_per_m / readings.at(aligned_per_m), aligned_per_m.shape)
+    except QhullError:  # there is no triangle
+        return _nothing_to_refine(aligned_per_m, "collinear_anchors")
+    low, high = ratio.min(), ratio.max()
+    if high - low <= _FLAT:
+        return ScaleMap(ratio, None, "flat_scale_map")
+    return ScaleMap(ratio, (ratio - low) / (high - low))
+
+
+def _nothing_to_refine(aligned_per_m: FloatArray, status: str) -> ScaleMap:
+    return ScaleMap(np.full(aligned_per_m.shape, np.float32(_OUTSIDE)), None, status)
+
+
+def _interpolated(readings: PixelReadings, ratio: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """(K,) values at the readings as an (H, W) float32 map, linear on each Delaunay triangle."""
+    H, W = shape
+    surface = LinearNDInterpolator(readings.uv_px.astype(np.float64), ratio.astype(np.float64), fill_value=_OUTSIDE)
+    dense = np.empty((H, W), np.float32)
+    for top in range(0, H, _ROWS):
+        v, u = np.mgrid[top : min(top + _ROWS, H), 0:W]
+        dense[top : top + _ROWS] = surface(u, v)
+    return dense
