@@ -1,0 +1,97 @@
+"""Reads VI-Depth's published checkpoints: numbers alone, nothing that runs, every name and shape checked."""
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+
+from mrac.errors import ContractError
+from mrac.vi_depth.network import ScaleMapLearner
+
+_PREFIX: Final = "model."  # of the network's entries in a Lightning checkpoint; others belong to the training
+_NEEDED: Final = "a checkpoint such as sml_model.dpredictor.dpt_hybrid.nsamples.150.ckpt is needed"
+
+
+def load_learner(path: Path) -> ScaleMapLearner:
+    """The network in a published checkpoint, on the CPU, ready to predict.
+
+    Raises:
+        ContractError: the file is missing or damaged, holds objects other than numbers, or is of another network.
+    """
+    with torch.device("meta"):  # no time and no random numbers spent on weights that are replaced at once
+        network = ScaleMapLearner()
+    state = _state(_read(path), path)
+    _check(state, network.state_dict(), path)
+    network.to_empty(device="cpu")
+    network.load_state_dict(state)
+    return network.eval()
+
+
+def _read(path: Path) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that an unusual file may fail; if it does, we say so ourselves
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except OSError as error:
+        raise ContractError(f"vi_depth: {path} cannot be read ({error.strerror or error}); {_NEEDED}") from None
+    except UnpicklingError:
+        raise ContractError(
+            f"vi_depth: {path} is refused: it is damaged, or holds more than numbers, which may run code when read. "
+            "If you trust where it comes from, write its `state_dict` alone, {'state_dict': ...}, with torch.save"
+        ) from None
+    except Exception as error:  # on damaged files the reader raises classes of many families
+        reason = str(error).partition("\n")[0]
+        raise ContractError(f"vi_depth: {path} is not a file of torch.save ({reason}); {_NEEDED}") from None
+
+
+def _state(content: Any, path: Path) -> dict[str, Tensor]:
+    """The network's entries by their own names, out of any of the three layouts that VI-Depth accepts."""
+    if isinstance(content, Mapping) and "optimizer" in content:
+        content = content.get("model")
+    if isinstance(content, Mapping) and "state_dict" in content:
+        content = content["state_dict"]
+        if isinstance(content, Mapping):
+            named = {str(name): value for name, value in content.items()}
+            content = {k.removeprefix(_PREFIX): v for k, v in named.items() if k.startswith(_PREFIX)}
+    if not isinstance(content, Mapping) or not content:
+        raise ContractError(f"vi_depth: {path} holds no `state_dict` with entries `{_PREFIX}...`; {_NEEDED}")
+    return dict(content)
+
+
+def _check(state: dict[str, Tensor], needed: Mapping[str, Tensor], path: Path) -> None:
+    missing = [f"{name!r} is missing" for name in needed if name not in state]
+    extra = [f"{name!r} is not part of it" for name in state if name not in needed]
+    unlike = [
+        f"{name!r} is {_described(state[name])} where {_described(like)} is needed"
+        for name, like in needed.items()
+        if name in state and not _alike(state[name], like)
+    ]
+    if missing or extra or unlike:
+        raise ContractError(
+            f"vi_depth: {path} does not fit the scale-map learner: {(missing + unlike + extra)[0]} (of {len(needed)} "
+            f"entries {len(missing)} missing, {len(unlike)} of another shape or kind; {len(extra)} extra); {_NEEDED}"
+        )
+    damaged = [name for name, value in state.items() if not bool(torch.isfinite(value).all())]
+    if damaged:
+        raise ContractError(
+            f"vi_depth: {path}: {damaged[0]!r} holds values that are not finite ({len(damaged)} entries do); {_NEEDED}"
+        )
+
+
+def _alike(value: object, like: Tensor) -> bool:
+    return (
+        isinstance(value, Tensor)
+        and value.layout == torch.strided
+        and value.shape == like.shape
+        and value.dtype.is_floating_point == like.dtype.is_floating_point
+    )
+
+
+def _described(value: object) -> str:
+    if not isinstance(value, Tensor):
+        return type(value).__name__
+    return f"{str(value.dtype).removeprefix('torch.')} of shape {tuple(value.shape)}"
