@@ -11,7 +11,7 @@ def readings_of(uv_px: list[list[int]], inv_z: list[float]) -> PixelReadings:
 
 
 @pytest.mark.parametrize("shape", [(9, 11), (64, 65), (131, 77), (200, 30)])
-@pytest.mark.parametrize("num", [3, 4, 40])
+@pytest.mark.parametrize("num", [3, 4, 12, 60])
 def test_is_scipy_s_griddata_with_ones_outside_the_hull(shape: tuple[int, int], num: int) -> None:
     rng = np.random.default_rng(num)
     pixels = rng.choice(shape[0] * shape[1], num, replace=False)
@@ -37,6 +37,16 @@ def test_is_linear_on_a_triangle_and_one_beyond_it() -> None:
     got = scale_map(aligned, readings_of([[0, 0], [4, 0], [0, 4]], [1.0, 2.0, 3.0]))
     v, u = np.mgrid[0:5, 0:5]
     np.testing.assert_allclose(got.ratio, np.where(u + v <= 4, 2.0 + 0.5 * u + 1.0 * v, 1.0), rtol=1e-6)
+
+
+def test_a_regular_grid_reaches_its_border() -> None:
+    """Four readings on each circle, many on each side of the hull: what triangulations find hard."""
+    v, u = np.mgrid[2:40:4, 3:60:4]
+    readings = PixelReadings(np.stack([u.ravel(), v.ravel()], axis=1), (2.0 + 0.01 * u + 0.03 * v).ravel().astype("f4"))
+    got = scale_map(np.ones((45, 64), np.float32), readings)
+    grid_v, grid_u = np.mgrid[0:45, 0:64]
+    inside = (grid_u >= 3) & (grid_u <= u.max()) & (grid_v >= 2) & (grid_v <= v.max())
+    np.testing.assert_allclose(got.ratio, np.where(inside, 2.0 + 0.01 * grid_u + 0.03 * grid_v, 1.0), rtol=1e-6)
 
 
 @pytest.mark.parametrize("num", [0, 1, 2])
