@@ -76,7 +76,7 @@ class HeadNetwork(nn.Module):
         Returns:
             (B, outputs, H, W).
         """
-        anchor = anchor * mask
+        anchor = torch.where(mask > 0, anchor, 0.0)
         # Beyond the percentiles values have no bound; the network need only know that they are beyond.
         x = self.enter(torch.cat([(image - 127.0) / 128.0, relative.clamp(-1.0, 2.0), mask, anchor], dim=1))
         sides = []

@@ -103,9 +103,34 @@ def test_takes_any_number_of_anchors(trained: HeadNetwork, num_anchors: int) -> 
         assert bool(maps.isfinite().all())
         assert float(maps.std()) < 10.0
         # What stands where there is no anchor is not looked at; what stands at one is.
-        junk = torch.where(mask > 0, anchor, 1e6)
+        junk = torch.where(mask > 0, anchor, float("nan"))
         assert torch.equal(trained(image, relative, mask, junk), maps)
         assert torch.equal(trained(image, relative, mask, anchor + 1), maps) == (num_anchors == 0)
+
+
+def test_coarser_scales_see_the_mean_of_the_readings_in_reach(trained: HeadNetwork) -> None:
+    """Equal readings stay what they are at every scale, however few; a map of plain means would dilute them."""
+    seen: list[Tensor] = []
+    hooks = [block.register_forward_pre_hook(lambda _, given: seen.append(given[0][:, -2:])) for block in trained.down]
+    image, relative, mask, _ = inputs((45, 71), num_anchors=4)
+    with torch.no_grad():
+        trained(image, relative, mask, 7.0 * mask)
+    for hook in hooks:
+        hook.remove()
+    assert len(seen) == len(trained.down)
+    for there, value in (maps.unbind(dim=1) for maps in seen):
+        assert bool(there.any())
+        torch.testing.assert_close(value, 7.0 * there)
+
+
+def test_one_hot_relative_pixel_is_only_beyond(trained: HeadNetwork) -> None:
+    image, relative, mask, anchor = inputs((40, 56))
+    maps = []
+    for hot in (5.0, 1e6):
+        relative[..., 3, 4] = hot
+        with torch.no_grad():
+            maps.append(trained(image, relative, mask, anchor))
+    assert torch.equal(*maps)
 
 
 def test_one_anchor_reaches_three_hundred_pixels() -> None:
