@@ -5,6 +5,11 @@ relative field) never raises: it comes back as a `status` with the best safe ans
 """
 
 
+def first_line(error: Exception) -> str:
+    """What a foreign library's error says, without the pages that some of them add."""
+    return str(error).strip().partition("\n")[0]
+
+
 class MracError(Exception):
     """Base of all errors of this package; the command line shows them in one line."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from mrac.errors import ContractError, MissingExtra
+from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.io.files import user_path
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
@@ -126,9 +126,8 @@ def _fetched(model: str, wanted: list[str] | None, where: str) -> Path:
             socket.create_connection((address.hostname or "", port), timeout=_PROBE_S).close()
         return Path(snapshot_download(model, allow_patterns=wanted))
     except Exception as error:  # the client and the network below it raise classes of many families
-        reason = str(error).partition("\n")[0]
         raise ContractError(
-            f"{where}: {model} could not be downloaded ({reason}). {_fetch(model, tuple(wanted or ()))}"
+            f"{where}: {model} could not be downloaded ({first_line(error)}). {_fetch(model, tuple(wanted or ()))}"
         ) from None
 
 

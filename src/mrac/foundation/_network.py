@@ -12,7 +12,7 @@ from typing import Any, Final
 import torch
 
 from mrac.conventions import ImageArray
-from mrac.errors import ContractError, MissingExtra
+from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.foundation._checkpoint import Checkpoint, check_safetensors
 from mrac.foundation._family import Family
 from mrac.foundation._placement import Placement
@@ -92,8 +92,7 @@ def load(checkpoint: Checkpoint, fingerprint: str, resize: str, placement: Place
     except ContractError:
         raise
     except Exception as error:  # whatever a damaged file makes json, safetensors and transformers raise
-        first_line = str(error).strip().partition("\n")[0]
-        raise ContractError(f"{where}: {checkpoint.folder} could not be loaded: {first_line}") from None
+        raise ContractError(f"{where}: {checkpoint.folder} could not be loaded: {first_line(error)}") from None
     _check_complete(report, where)
     return settled(model, family, placement)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mrac.errors import ContractError, MissingExtra
+from mrac.errors import ContractError, MissingExtra, first_line
 
 DTYPES: Final = ("auto", "float32", "float16", "bfloat16")
 
@@ -56,8 +56,7 @@ def place(device: str, dtype: str, where: str) -> Placement:
         kind = torch.device(device).type
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        first_line = str(error).partition("\n")[0]
-        raise ContractError(f"{where}: device {device!r} is not usable here: {first_line}") from None
+        raise ContractError(f"{where}: device {device!r} is not usable here: {first_line(error)}") from None
     if dtype == "auto":
         half = "bfloat16" if kind == "cuda" and torch.cuda.is_bf16_supported() else "float16"
         dtype = half if kind == "cuda" else "float32"

@@ -1,11 +1,12 @@
 """Reads an image between its pixels along each axis on its own, so that no float copy of a huge image is ever made."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mrac.conventions import FloatArray, ImageArray
+from mrac.conventions import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +51,16 @@ def cubic_taps(size: int, count: int) -> Taps:
     return Taps(np.clip(low[:, None] + np.arange(-1, 3), 0, size - 1), weight)
 
 
-def sample(image: ImageArray, rows: Taps, columns: Taps) -> FloatArray:
-    """An (H, W, 3) uint8 image read at every pair of a row and a column: (h, w, 3) float32 in 0 to 255.
+def sample(values: NDArray[Any], rows: Taps, columns: Taps) -> FloatArray:
+    """An (H, W, 3) image or an (H, W) map read at every pair of a row and a column: (h, w, ...) float32.
 
-    The largest array on the way is (h, W, 3).
+    The largest array on the way is (h, W, ...).
     """
-    tall = np.zeros((rows.index.shape[0], *image.shape[1:]), np.float32)
+    channels = (1,) * (values.ndim - 2)
+    tall = np.zeros((rows.index.shape[0], *values.shape[1:]), np.float32)
     for k in range(rows.index.shape[1]):
-        tall += image[rows.index[:, k]] * rows.weight[:, k, None, None]
-    out = np.zeros((tall.shape[0], columns.index.shape[0], image.shape[2]), np.float32)
+        tall += values[rows.index[:, k]] * rows.weight[:, k].reshape(-1, 1, *channels)
+    out = np.zeros((tall.shape[0], columns.index.shape[0], *values.shape[2:]), np.float32)
     for k in range(columns.index.shape[1]):
-        out += tall[:, columns.index[:, k]] * columns.weight[None, :, k, None]
+        out += tall[:, columns.index[:, k]] * columns.weight[:, k].reshape(1, -1, *channels)
     return out

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from mrac.conventions import ImageArray
-from mrac.errors import ContractError, MissingExtra
+from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.foundation._base import Foundation
 from mrac.foundation._checkpoint import Checkpoint, check_safetensors, locate
 from mrac.foundation._placement import place
@@ -60,8 +60,7 @@ class DepthAnything3(Foundation):
         try:
             prediction = network.inference([np.asarray(picture)], process_res=self.resolution)
         except (RuntimeError, AssertionError) as error:
-            first_line = str(error).partition("\n")[0]
-            raise ContractError(f"foundation/da3: {self.model} did not run on {device}: {first_line}") from None
+            raise ContractError(f"foundation/da3: {self.model} did not run on {device}: {first_line(error)}") from None
         depth = np.asarray(prediction.depth, np.float32)
         if depth.ndim != 3 or depth.shape[0] != 1:
             raise ContractError(f"foundation/da3: depth of shape {depth.shape} arrived; (1, h, w) is needed")
@@ -101,8 +100,7 @@ def _network(checkpoint: Checkpoint, fingerprint: str, device: str) -> Any:
     try:
         return api.DepthAnything3.from_pretrained(str(checkpoint.folder)).to(device).eval()
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        first_line = str(error).strip().partition("\n")[0]
-        raise ContractError(f"{where} could not be loaded: {first_line}") from None
+        raise ContractError(f"{where} could not be loaded: {first_line(error)}") from None
 
 
 IMPLEMENTATION = DepthAnything3

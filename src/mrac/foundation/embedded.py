@@ -1,10 +1,8 @@
 """Our own network, inside the package: 5.4 M parameters, log depth, no torch. Weights for research use."""
 
-import hashlib
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ from PIL import Image
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.foundation._base import Foundation
-from mrac.foundation._session import run_network
+from mrac.foundation._session import network_identity, run_network
 from mrac.io.files import user_path
 from mrac.relative import resize_field
 from mrac.types import RelativeDepth
@@ -44,11 +42,8 @@ class Embedded(Foundation):
     @property
     def identity(self) -> str | None:
         """The content of the network, and whether the mirror image is looked at; None where the file is missing."""
-        path = self._network()
-        if not path.is_file():
-            return None  # the call itself will say so
-        content = _content(str(path), path.stat().st_mtime_ns)
-        return f"embedded 1, onnxruntime {version('onnxruntime')}, {content}, mirror {bool(self.mirror)}"
+        network = network_identity(self._network())
+        return None if network is None else f"embedded 1, {network}, mirror {bool(self.mirror)}"
 
     def __call__(self, image: ImageArray) -> RelativeDepth:
         """See `Foundation`.
@@ -90,11 +85,6 @@ def input_size(height: int, width: int) -> tuple[int, int]:
         return 2.0 * abs(math.log(w / h / aspect)) + abs(math.log(h * w / _NUM_PIXELS))
 
     return min(((h, w) for h in sides for w in sides), key=distortion)
-
-
-@lru_cache(maxsize=4)
-def _content(path: str, changed_ns: int) -> str:  # keyed by the time of the last change
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 IMPLEMENTATION = Embedded

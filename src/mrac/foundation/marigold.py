@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from mrac.conventions import ImageArray
-from mrac.errors import ContractError, MissingExtra
+from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.foundation._base import Foundation
 from mrac.foundation._checkpoint import Checkpoint, check_safetensors, locate
 from mrac.foundation._placement import Placement, check_dtype, import_torch, place
@@ -115,8 +115,7 @@ def _pipeline(checkpoint: Checkpoint, fingerprint: str, placement: Placement) ->
             local_files_only=True,
         )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        first_line = str(error).strip().partition("\n")[0]
-        raise ContractError(f"{where} could not be loaded: {first_line}") from None
+        raise ContractError(f"{where} could not be loaded: {first_line(error)}") from None
     pipeline.set_progress_bar_config(disable=True)
     return pipeline.to(placement.device)
 

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from mrac.conventions import ImageArray
-from mrac.errors import ContractError, MissingExtra
+from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.foundation._base import Foundation
 from mrac.foundation._checkpoint import Checkpoint, locate
 from mrac.foundation._placement import import_torch, place
@@ -106,8 +106,7 @@ def _network(checkpoint: Checkpoint, fingerprint: str, device: str) -> Any:
     try:
         return package.MoGeModel.from_pretrained(str(weights)).to(device).eval()
     except Exception as error:  # torch.load raises the pickle module's errors on what is no checkpoint
-        first_line = str(error).strip().partition("\n")[0]
-        raise ContractError(f"{where} could not be loaded: {first_line}") from None
+        raise ContractError(f"{where} could not be loaded: {first_line(error)}") from None
 
 
 IMPLEMENTATION = MoGe

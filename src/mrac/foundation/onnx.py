@@ -3,8 +3,6 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +12,7 @@ from PIL import Image
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.foundation._base import Foundation
-from mrac.foundation._session import run_network
+from mrac.foundation._session import network_identity, run_network
 from mrac.io.files import user_path
 from mrac.relative import resize_field
 from mrac.space import Space, as_space
@@ -76,14 +74,12 @@ class Onnx(Foundation):
     def identity(self) -> str | None:
         """The content of the network and of its card; None where a file is missing or the weights lie in another."""
         path = user_path(self.path)
+        network = network_identity(path)
         try:
             card = path.with_suffix(".json").read_bytes()
-            weights = _content(str(path), path.stat().st_mtime_ns)
         except OSError:
             return None  # the call itself will say what is missing
-        if weights is None:
-            return None
-        return f"onnx 1, onnxruntime {version('onnxruntime')}, {weights}, {hashlib.sha256(card).hexdigest()}"
+        return None if network is None else f"onnx 1, {network}, {hashlib.sha256(card).hexdigest()}"
 
     def __call__(self, image: ImageArray) -> RelativeDepth:
         """See `Foundation`.
@@ -106,13 +102,6 @@ class Onnx(Foundation):
                 f"foundation/onnx: {path} gave an output of shape {np.shape(output)}; one (h, w) map is needed"
             )
         return RelativeDepth(resize_field(values, (image.shape[0], image.shape[1])), card.space)
-
-
-@lru_cache(maxsize=16)
-def _content(path: str, changed_ns: int) -> str | None:
-    content = Path(path).read_bytes()
-    # How the format names a file of weights beside it (an entry of key "location"): that one may change unseen.
-    return None if b"\x0a\x08location" in content else hashlib.sha256(content).hexdigest()
 
 
 IMPLEMENTATION = Onnx

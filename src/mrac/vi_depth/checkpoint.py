@@ -9,7 +9,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from mrac.errors import ContractError
+from mrac.errors import ContractError, first_line
 from mrac.vi_depth.network import ScaleMapLearner
 
 _PREFIX: Final = "model."  # of the network's entries in a Lightning checkpoint; others belong to the training
@@ -44,8 +44,7 @@ def _read(path: Path) -> Any:
             "If you trust where it comes from, write its `state_dict` alone, {'state_dict': ...}, with torch.save"
         ) from None
     except Exception as error:  # on damaged files the reader raises classes of many families
-        reason = str(error).partition("\n")[0]
-        raise ContractError(f"vi_depth: {path} is not a file of torch.save ({reason}); {_NEEDED}") from None
+        raise ContractError(f"vi_depth: {path} is not a file of torch.save ({first_line(error)}); {_NEEDED}") from None
 
 
 def _state(content: Any, path: Path) -> dict[str, Tensor]:

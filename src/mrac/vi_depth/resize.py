@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-import numpy as np
-
 from mrac.conventions import FloatArray
-from mrac.foundation._sampling import Taps, cubic_taps
+from mrac.foundation._sampling import cubic_taps, sample
 
 _MULTIPLE: Final = 32  # the networks halve their input five times
 
@@ -50,13 +48,4 @@ LEARNER_RULE: Final = ResizeRule(method="upper_bound")
 
 def resize_cubic(values: FloatArray, shape: tuple[int, int]) -> FloatArray:
     """An (H, W) map at `shape` (h, w), float32; not antialiased, and overshooting at edges, as the networks know it."""
-    rows, columns = cubic_taps(values.shape[0], shape[0]), cubic_taps(values.shape[1], shape[1])
-    return np.ascontiguousarray(_along_rows(_along_rows(values, rows).T, columns).T)
-
-
-def _along_rows(values: FloatArray, taps: Taps) -> FloatArray:
-    """(H, W) read at n positions on its first axis: (n, W) float32."""
-    out = np.zeros((taps.index.shape[0], values.shape[1]), np.float32)
-    for k in range(taps.index.shape[1]):
-        out += values[taps.index[:, k]] * taps.weight[:, k, None]
-    return out
+    return sample(values, cubic_taps(values.shape[0], shape[0]), cubic_taps(values.shape[1], shape[1]))
