@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from mrac.cache.codec import decode, encode
 from mrac.errors import ContractError
+from mrac.io.files import write_whole
 from mrac.types import RelativeDepth
 
 DEFAULT_MAX_BYTES: Final = 2 << 30
@@ -90,9 +91,11 @@ class PredictionCache:
         if len(stored) > self.max_bytes:
             return
         try:
-            self._write(self._path(key), stored)
+            path = self._path(key)
+            part = path.with_suffix(f".{secrets.token_hex(4)}.part")
+            write_whole(path, lambda file: file.write(stored), part)
             self._make_room()
-        except OSError as error:
+        except (OSError, ContractError) as error:  # the second where a folder stands in its place
             self._warn("write", error)
 
     def info(self) -> CacheInfo:
@@ -113,20 +116,6 @@ class PredictionCache:
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.rel"
-
-    def _write(self, path: Path, stored: bytes) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{secrets.token_hex(4)}.part")
-        try:
-            with part.open("xb") as file:
-                file.write(stored)
-                file.flush()
-                # Without this a power cut may leave the new name on an empty file.
-                os.fsync(file.fileno())
-            part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
 
     def _make_room(self) -> None:
         """Drops dead processes' parts, then the least recently used predictions beyond the bound."""
@@ -169,9 +158,9 @@ class PredictionCache:
         except OSError:
             return  # a read-only cache still serves; its order of use is then that of writing
 
-    def _warn(self, what: str, error: OSError) -> None:
+    def _warn(self, what: str, error: OSError | ContractError) -> None:
         """Says once per cache that it does not work; a warning that could be turned into an error would not do."""
         if not self._warned:
             self._warned = True
-            reason = error.strerror or error
+            reason = (error.strerror if isinstance(error, OSError) else None) or error
             _LOG.warning("mrac: cannot %s the prediction cache %s (%s); going on without it", what, self.folder, reason)

@@ -103,15 +103,24 @@ def _load_numpy(path: Path, load: Callable[[IO[bytes]], _T]) -> _T:
         raise ContractError(f"{path}: not a readable numpy file ({error})") from None
 
 
-def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Writes a file so that a reader sees the old one or the whole new one, never a part, whatever happens."""
+def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | None = None) -> None:
+    """Writes a file so that a reader sees the old one or the whole new one, never a part, whatever happens.
+
+    Args:
+        path: of the file; its folder is made.
+        write: puts the content into an open file.
+        part: where it grows, in the same folder; by default a hidden name of its own.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise ContractError(f"{path}: is a folder; a file is to be written there")
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    part = part or path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with part.open("xb") as file:
             write(file)
+            file.flush()
+            # Without this a power cut may leave the new name on an empty file.
+            os.fsync(file.fileno())
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)

@@ -190,3 +190,13 @@ def test_a_read_only_folder_still_serves(tmp_path: Path, caplog: pytest.LogCaptu
 def test_a_negative_bound_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ContractError, match="max_bytes = -1"):
         PredictionCache(tmp_path, max_bytes=-1)
+
+
+def test_a_folder_in_the_place_of_a_file_costs_a_warning_and_no_more(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = PredictionCache(tmp_path)
+    (tmp_path / f"{KEYS[0]}.rel").mkdir()
+    store.put(KEYS[0], NOISE)
+    assert store.get(KEYS[0]) is None
+    assert len(caplog.records) == 1
