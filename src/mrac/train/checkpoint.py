@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save
 from torch import Tensor
 
-from mrac.errors import ContractError
+from mrac.errors import ContractError, first_line
 from mrac.io.files import write_whole
 from mrac.train.foundation import FoundationTraining
 from mrac.train.network import DepthNetwork, NetworkOptions
@@ -108,7 +108,7 @@ def load_network(path: Path, options: NetworkOptions) -> DepthNetwork:
         network.load_state_dict(load_file(path))
     except (SafetensorError, OSError, RuntimeError) as error:
         raise ContractError(
-            f"train: {path} is not a network of `mrac train foundation` ({str(error).partition(chr(10))[0]}); its "
+            f"train: {path} is not a network of `mrac train foundation` ({first_line(error)}); its "
             "embedded.safetensors is needed"
         ) from None
     return network

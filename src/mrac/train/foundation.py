@@ -17,7 +17,7 @@ from mrac.train.views import ViewOptions, Views, sample_views
 
 _SKY_M = 200.0  # the least the sky is away: well beyond what the street scenes reach
 CANONICAL_FOCAL = 0.9  # focal length over width for which the output is in metres, as far as one picture can tell
-_AVERAGE_EVERY = 5  # averaging the weights at every step took a tenth of the time and gave the same
+_AVERAGE_EVERY = 5  # steps: one averaging is five hundred small operations, and in five steps the weights move little
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class FoundationOptions:
     """Everything that decides the result.
 
     Attributes:
-        phases: one after the other; the learning rate knows only their sum. Two thirds of the size come first: most of
-            what there is to learn shows there, at half the arithmetic.
+        phases: one after the other; the learning rate knows only their sum. Two thirds of the size come first, at less
+            than half the arithmetic an image.
         shares: of a batch, per set; sets of other names come in proportion to their frames.
         num_scenes: rendered before the first step, as the set `scenes`.
         encoder_rate, decoder_rate: peak learning rates of AdamW.
@@ -143,21 +143,28 @@ class FoundationTraining:
         known = {id(parameter) for parameter in encoder}
         decoder = [parameter for parameter in self.network.parameters() if id(parameter) not in known]
         groups = [(encoder, options.encoder_rate), (decoder, options.decoder_rate)]
-        on_gpu = self.device.type == "cuda"
+        self._on_gpu = self.device.type == "cuda"
         self.optimizer = torch.optim.AdamW(
             [{"params": parameters, "peak": peak} for parameters, peak in groups],
             lr=0.0,
             weight_decay=options.weight_decay,
-            fused=on_gpu,
+            fused=self._on_gpu,
         )
         # fp16, not bf16: cuDNN has batch norms and per-channel filters for it that take a fifth off a step.
-        self.scaler = torch.GradScaler(self.device.type, enabled=on_gpu)
+        self.scaler = torch.GradScaler(self.device.type, enabled=self._on_gpu)
         self.step = 0
+
+    @property
+    def _seed_of_step(self) -> int:
+        return self.options.seed * 1_000_003 + self.step
+
+    def _half(self) -> torch.autocast:
+        return torch.autocast(self.device.type, dtype=torch.float16, enabled=self._on_gpu)
 
     def batch(self) -> Views:
         """The views of the current step."""
         options = self.options
-        generator = torch.Generator(self.device).manual_seed(options.seed * 1_000_003 + self.step)
+        generator = torch.Generator(self.device).manual_seed(self._seed_of_step)
         choose = np.random.default_rng((options.seed, self.step))
         phase = options.phase(self.step)
         size = phase.shapes[choose.choice(len(phase.shapes), p=[share for _, share in phase.shapes])][0]
@@ -175,12 +182,12 @@ class FoundationTraining:
     def advance(self) -> Tensor:
         """One step; gives the loss, still on the device."""
         options = self.options
-        torch.manual_seed(options.seed * 1_000_003 + self.step)  # of the residual branches that are dropped
+        torch.manual_seed(self._seed_of_step)  # of the residual branches that are dropped
         for group in self.optimizer.param_groups:
             group["lr"] = group["peak"] * rate_at(self.step, options.num_steps, options.warmup)
         views = self.batch()
         self.network.train()
-        with torch.autocast(self.device.type, dtype=torch.float16, enabled=self.device.type == "cuda"):
+        with self._half():
             predicted = self.network(views.image.contiguous(memory_format=torch.channels_last))
         loss = self.loss(upsample(predicted.float(), views.z_m.shape[1:]), views)
         self.optimizer.zero_grad(set_to_none=True)
@@ -222,7 +229,7 @@ class FoundationTraining:
         """(B, H, W) log depth of the teacher: the mean of what it sees and of what it sees in the mirror."""
         assert self.teacher is not None
         both = torch.cat([image_B3HW, image_B3HW.flip(3)]).contiguous(memory_format=torch.channels_last)
-        with torch.autocast(self.device.type, dtype=torch.float16, enabled=self.device.type == "cuda"):
+        with self._half():
             seen, mirrored = self.teacher(both).float().chunk(2)
         return upsample((seen + mirrored.flip(3)) / 2, image_B3HW.shape[2:])
 

@@ -57,7 +57,7 @@ class Frames:
         return Frames(self.images[index], self.z_m[index], self.focal_px[index], names, scenes)
 
 
-def load_frames(folder: Path, device: torch.device, num_pixels: int = 360 * 480) -> list[Frames]:
+def load_frames(folder: Path, device: torch.device, num_pixels: int) -> list[Frames]:
     """Reads every set of a pack, one `Frames` per set.
 
     Args:

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from mrac.train.losses import gradient_l1
 from mrac.train.network import Encoder
-from mrac.train.run import published_encoder
+from mrac.train.published import published_encoder
 
 Features = Callable[[Tensor], Sequence[Tensor]]
 """(B, 3, H, W) in [-1, 1], H and W multiples of 32, to maps (B, C, h, w) of any sizes."""

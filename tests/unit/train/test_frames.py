@@ -68,7 +68,7 @@ def test_every_set_is_loaded_by_itself(tmp_path: Path) -> None:
         "other,5,x,a.png,,,\n"
         "other,6,x,a.png,a_depth.png,0.001,0\n"
     )
-    nyu, kitti, other = load_frames(write(tmp_path, rows, sizes), CPU)
+    nyu, kitti, other = load_frames(write(tmp_path, rows, sizes), CPU, 360 * 480)
     assert [s.set_name for s in (nyu, kitti, other)] == ["nyu", "kitti15", "other"]
     assert nyu.names == ("nyu/1", "nyu/2")
     assert nyu.scenes == ("hall", "hall"), "what follows a colon is the same place"
@@ -135,5 +135,5 @@ def test_a_wrong_pack_is_one_line(manifest: str | None, says: str, tmp_path: Pat
     if manifest is not None:
         (tmp_path / "manifest.csv").write_text(manifest)
     with pytest.raises(ContractError, match=says) as error:
-        load_frames(tmp_path, CPU)
+        load_frames(tmp_path, CPU, 360 * 480)
     assert "\n" not in str(error.value)

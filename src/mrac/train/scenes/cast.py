@@ -4,9 +4,6 @@ Rays are origin + t·direction. Camera rays have a direction whose camera z is 1
 optical axis, exact up to float32 rounding.
 """
 
-from collections.abc import Callable
-from functools import cache
-
 import torch
 from torch import Tensor
 
@@ -18,7 +15,6 @@ Vector = tuple[Tensor, Tensor, Tensor]
 Rays = tuple[Vector, Vector]
 Hit = tuple[Tensor, Tensor]
 Frame = tuple[Tensor, Tensor]
-Kernel = Callable[[Hit, Rays, Frame, tuple[Tensor, ...], int], Hit]
 
 
 def rotate(matrix_B33: Tensor, vector: Vector) -> Vector:
@@ -140,28 +136,19 @@ def nearest_rounds(hit: Hit, rays: Rays, frame: Frame, shape: tuple[Tensor, ...]
     return t_best, number
 
 
-@cache
-def _kernels(compiled: bool) -> tuple[Kernel, Kernel]:
-    if not compiled:
-        return nearest_boxes, nearest_rounds
-    # Fused, a piece is one pass over the pixels instead of some two hundred.
-    return torch.compile(nearest_boxes), torch.compile(nearest_rounds)
-
-
-def cast(scene: Scene, rays: Rays, hit: Hit, *, compiled: bool = False) -> Hit:
+def cast(scene: Scene, rays: Rays, hit: Hit) -> Hit:
     """The nearest of the hits given and of all primitives.
 
     Args:
         scene: B scenes.
         rays: Origins in metres and directions in the world, each broadcastable to (B, H, W).
         hit: t and primitive number to start from, as from `cast_shell`.
-        compiled: Whether to fuse the work on a piece with `torch.compile`.
 
     Returns:
         t (B, H, W) and the primitive's number: 0 to 5 the shell, then boxes piece by piece, then round bodies.
     """
     first = 6
-    for kernel, pieces, count in zip(_kernels(compiled), (scene.boxes, scene.rounds), (2, 3), strict=True):
+    for kernel, pieces, count in zip((nearest_boxes, nearest_rounds), (scene.boxes, scene.rounds), (2, 3), strict=True):
         for k in range(pieces.origin.shape[1]):
             frame = (pieces.rotation[:, k], pieces.origin[:, k])
             shape = (pieces.centre[:, k], pieces.half[:, k], pieces.bulge[:, k])[:count]

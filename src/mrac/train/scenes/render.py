@@ -32,7 +32,6 @@ def render_batch(
     device: torch.device | str,
     kind: Kind | None = None,
     photographs: Tensor | None = None,
-    compiled: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Makes up scenes and renders them.
 
@@ -45,8 +44,6 @@ def render_batch(
         kind: What to render; None mixes rooms, streets and table tops.
         photographs: (N, 3, h, w) uint8 pictures whose patches texture some of the surfaces; None for patterns only.
             Keep them on `device`: they are moved there otherwise, each time.
-        compiled: Whether to fuse the ray casting with `torch.compile`. The first call then takes a minute or so, the
-            later ones are faster; depth agrees up to float32 rounding.
 
     Returns:
         The images, (B, 3, H, W) float32 in [0, 1], display-coded; and the depth along the optical axis, (B, 1, H, W)
@@ -60,7 +57,7 @@ def render_batch(
     with torch.no_grad():
         scene = sample_scenes(dice, kind)
         pictures = None if photographs is None else photographs.to(dice.device)
-        return render(dice, scene, size, pictures, compiled=compiled)
+        return render(dice, scene, size, pictures)
 
 
 def _check(num_images: int, size: tuple[int, int], kind: str | None, photographs: Tensor | None) -> None:
@@ -81,7 +78,7 @@ def sample_scenes(dice: Dice, kind: Kind | None) -> Scene:
     return mix(dice.one_of(_MIX), tuple(sampler(dice) for sampler in _SAMPLERS.values()))
 
 
-def trace(scene: Scene, size: tuple[int, int], *, compiled: bool = False) -> tuple[Hits, Tensor]:
+def trace(scene: Scene, size: tuple[int, int]) -> tuple[Hits, Tensor]:
     """Casts the camera rays; returns what they met and the focal lengths (B,) in pixels."""
     height, width = size
     device = scene.eye.device
@@ -93,7 +90,7 @@ def trace(scene: Scene, size: tuple[int, int], *, compiled: bool = False) -> tup
     eye = tuple(scene.eye[:, i, None, None] for i in range(3))
     origin = (eye[0], eye[1], eye[2])
     rays = (origin, ray)
-    z, number = cast(scene, rays, cast_shell(scene, rays), compiled=compiled)
+    z, number = cast(scene, rays, cast_shell(scene, rays))
     far = z.clamp_max(1e4)
     point = (origin[0] + far * ray[0], origin[1] + far * ray[1], origin[2] + far * ray[2])
     return Hits(z, number, point, ray), f_px_B
@@ -123,9 +120,7 @@ def _sky(scene: Scene, hits: Hits, dice: Dice, atlas: tuple[Tensor, int]) -> Ten
     return mixed * scene.ambient[:, None, None]
 
 
-def render(
-    dice: Dice, scene: Scene, size: tuple[int, int], photographs: Tensor | None, *, compiled: bool = False
-) -> tuple[Tensor, Tensor]:
+def render(dice: Dice, scene: Scene, size: tuple[int, int], photographs: Tensor | None) -> tuple[Tensor, Tensor]:
     """Renders scenes that are already made; see `render_batch`."""
     boxes, rounds = scene.boxes.role, scene.rounds.role
     role_BP = torch.cat((scene.shell_role, boxes.flatten(1), rounds.flatten(1)), 1)
@@ -148,11 +143,11 @@ def render(
             "rounds": _without(scene.rounds, materials.present[:, first_round:]),
         }
     )
-    hits, f_px_B = trace(scene, size, compiled=compiled)
+    hits, f_px_B = trace(scene, size)
     surface = surfaces(scene, hits)
     variants = min(6, 1 + dice.num_images)
     atlas = build_atlas(dice, photographs, variants)
-    lit = shadow(scene, hits, surface, dice, compiled=compiled)
+    lit = shadow(scene, hits, surface, dice)
     light = light_up(scene, hits, surface, lit, albedo(hits, surface, materials, (atlas, variants), f_px_B))
     sky = _sky(scene, hits, dice, (atlas, variants))
     # Haze: far things take the colour of the horizon.

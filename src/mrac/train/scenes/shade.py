@@ -136,7 +136,7 @@ def albedo(
     return colour * torch.exp(strength * (wear.reshape(metres.shape) - 0.5)), m[9:11]
 
 
-def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice, *, compiled: bool) -> Tensor:
+def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice) -> Tensor:
     """How much of the first light reaches each pixel, 0 to 1, (B, H, W).
 
     Cast at half resolution towards points jittered around the light, then smoothed: soft edges, a quarter of the cost.
@@ -158,7 +158,7 @@ def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice, *, compiled: 
     start = tuple(origin[i] - 0.09 * ray[i] for i in range(3))
     limit = distance + 0.09
     nothing = (limit, torch.zeros_like(limit, dtype=torch.long))
-    t, _ = cast(scene, ((start[0], start[1], start[2]), ray), nothing, compiled=compiled)
+    t, _ = cast(scene, ((start[0], start[1], start[2]), ray), nothing)
     lit = (t >= limit).float()[:, None]
     lit = functional.avg_pool2d(functional.pad(lit, (2, 2, 2, 2), mode="replicate"), 5, stride=1)
     return functional.interpolate(lit, hits.z.shape[1:], mode="bilinear")[:, 0]
