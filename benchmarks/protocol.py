@@ -13,39 +13,35 @@ import numpy as np
 
 from mrac import Anchors
 from mrac.conventions import BoolArray, FloatArray
-from mrac.datasets.manifest import Frame
+from mrac.datasets.manifest import Frame, rules_of
 from mrac.io.files import write_json
 from mrac.io.result import versions
-from mrac.metrics import depth_metrics
+from mrac.metrics import score_depth
+from mrac.placement.random import Random
 from mrac.threads import num_cores
-
-# Eigen's crop of NYUv2 and its 10 m cap; sets without a customary crop are scored whole, to 80 m.
-_CROPS = {"nyu": (slice(45, 471), slice(41, 601))}
-_MAX_DEPTH_M = {"nyu": 10.0}
 
 
 def truth_of(frame: Frame) -> FloatArray:
-    """(H, W) metres, of an evaluation or a training pack."""
-    return frame.depth_m("gt" if "gt" in frame.row else "depth")
+    """(H, W) metres, of an evaluation or a training pack; <= 0 where there is none."""
+    return frame.depth_m(frame.truth_column)
 
 
 def scored_pixels(set_name: str, truth_m: FloatArray) -> BoolArray:
-    inside = np.zeros(truth_m.shape, np.bool_)
-    inside[_CROPS.get(set_name, (slice(None), slice(None)))] = True
-    return inside & (truth_m > 1e-3) & (truth_m < _MAX_DEPTH_M.get(set_name, 80.0))
+    return rules_of(set_name).scored(truth_m)
 
 
 def draw_anchors(frame: Frame, truth_m: FloatArray, num_anchors: int, seed: int) -> Anchors:
     """Anywhere with ground truth, from a seed sequence of the frame's name and the seed."""
+    # Not `mrac.seeds.generator`: the results that are published were drawn so.
     rng = np.random.default_rng([zlib.crc32(frame.name.encode()), seed])
-    v, u = np.nonzero(truth_m > 0.0)
-    chosen = rng.choice(v.size, min(num_anchors, v.size), replace=False)
-    return Anchors(np.stack([u[chosen], v[chosen]], axis=1), truth_m[v[chosen], u[chosen]])
+    uv_px = Random()(truth_m > 0.0, num_anchors, rng)
+    return Anchors(uv_px, truth_m[uv_px[:, 1], uv_px[:, 0]])
 
 
 def abs_rel(set_name: str, depth_m: FloatArray, truth_m: FloatArray) -> float:
-    clipped = np.clip(depth_m, 1e-3, _MAX_DEPTH_M.get(set_name, 80.0))
-    return depth_metrics(clipped, truth_m, scored_pixels(set_name, truth_m)).abs_rel
+    rules = rules_of(set_name)
+    scored = rules.scored(truth_m)
+    return score_depth(depth_m, truth_m, scored, rules.min_depth_m, rules.max_depth_m).metrics.abs_rel
 
 
 def summary(errors: Sequence[float]) -> dict[str, float]:

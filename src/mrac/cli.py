@@ -1,4 +1,4 @@
-"""The command line: `mrac calibrate | demo | list | cache | train`.
+"""The command line: `mrac calibrate | demo | list | cache | data | train`.
 
 An error is one line, exit code 2; `--debug` shows more.
 """
@@ -15,6 +15,7 @@ from rich.table import Table
 
 from mrac import registry
 from mrac.cli_cache import cache_command
+from mrac.cli_data import data_command
 from mrac.cli_train import train_command
 from mrac.errors import MracError
 from mrac.version import __version__
@@ -130,7 +131,7 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
 
 
 @cli.command(name="list")
-@click.argument("what", type=click.Choice([f"{stage}s" for stage in registry.STAGES]))
+@click.argument("what", type=click.Choice([f"{kind}s" for kind in registry.KINDS]))
 def list_names(what: str) -> None:
     """List what is registered, with one line on each.
 
@@ -175,6 +176,7 @@ def demo(out: Path) -> None:
 
 
 cli.add_command(cache_command)
+cli.add_command(data_command)
 cli.add_command(train_command)
 
 

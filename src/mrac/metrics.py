@@ -1,10 +1,13 @@
 """The eight depth metrics, pure functions of prediction and truth over valid pixels; means are taken over images.
 
 Definitions as in the Eigen/BTS/ZoeDepth lineage: AbsRel and SqRel divide by the truth, RMSE-log is natural, the
-thresholds are strict.
+thresholds are strict. Beside them, per image too: how well a gate told wrong anchors from right ones, and how often the
+truth lies within the stated uncertainty.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -56,3 +59,118 @@ def depth_metrics(predicted_m: FloatArray, truth_m: FloatArray, valid: BoolArray
         delta2=float(np.mean(ratio < 1.25**2)),
         delta3=float(np.mean(ratio < 1.25**3)),
     )
+
+
+def clip_depth(predicted_m: FloatArray, min_depth_m: float, max_depth_m: float) -> FloatArray:
+    """A prediction (H, W) brought to the protocol's range before it is scored; NaN becomes the least depth."""
+    return np.clip(np.nan_to_num(predicted_m, nan=min_depth_m, posinf=np.inf, neginf=-np.inf), min_depth_m, max_depth_m)
+
+
+@dataclass(frozen=True)
+class Score:
+    """One image scored under a protocol.
+
+    Attributes:
+        metrics: of the clipped prediction.
+        clipped: share of scored pixels that clipping changed: it hides failures, so it is reported.
+        num_pixels: scored.
+    """
+
+    metrics: DepthMetrics
+    clipped: float
+    num_pixels: int
+
+
+def score_depth(
+    predicted_m: FloatArray, truth_m: FloatArray, scored: BoolArray, min_depth_m: float, max_depth_m: float
+) -> Score:
+    """Clips a prediction to the protocol's range and measures it.
+
+    Args:
+        predicted_m: (H, W) metres, anything; not finite is clipped too.
+        truth_m: (H, W) metres, within the range where scored.
+        scored: (H, W) the pixels that count.
+        min_depth_m: of the protocol, > 0.
+        max_depth_m: of the protocol.
+
+    Raises:
+        ContractError: no pixel is scored; such an image is counted and skipped by the caller, never averaged.
+    """
+    clipped_m = clip_depth(predicted_m, min_depth_m, max_depth_m)
+    metrics = depth_metrics(clipped_m, truth_m, scored)
+    return Score(metrics, float(np.mean(clipped_m[scored] != predicted_m[scored])), int(np.count_nonzero(scored)))
+
+
+@dataclass(frozen=True)
+class GateMetrics:
+    """How a gate judged the anchors of one image. A ratio without a denominator is None, not 0 or 1.
+
+    Attributes:
+        injected: how many anchors were wrong.
+        rejected: how many the gate rejected.
+        caught: how many of the wrong ones it rejected.
+        precision: share of the rejected that were wrong.
+        recall: share of the wrong that were rejected.
+        f1: harmonic mean of the two.
+    """
+
+    injected: int
+    rejected: int
+    caught: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Name to value."""
+        return asdict(self)
+
+
+def gate_metrics(keep: BoolArray, wrong: BoolArray) -> GateMetrics:
+    """The paper's precision and recall of rejection (supplement, table SII), and F1.
+
+    Args:
+        keep: (K,) the gate's verdicts.
+        wrong: (K,) which anchors were corrupted.
+    """
+    if keep.shape != wrong.shape:
+        raise ContractError(f"metrics: keep {keep.shape} and wrong {wrong.shape} arrived; the same shape is needed")
+    injected, rejected = int(np.count_nonzero(wrong)), int(np.count_nonzero(~keep))
+    caught = int(np.count_nonzero(wrong & ~keep))
+    return GateMetrics(
+        injected=injected,
+        rejected=rejected,
+        caught=caught,
+        precision=caught / rejected if rejected else None,
+        recall=caught / injected if injected else None,
+        f1=2 * caught / (injected + rejected) if injected + rejected else None,
+    )
+
+
+def coverage(
+    predicted_m: FloatArray,
+    sigma_m: FloatArray,
+    truth_m: FloatArray,
+    valid: BoolArray,
+    levels: Sequence[float] = (0.5, 0.6827, 0.9, 0.95),
+) -> dict[float, float]:
+    """How often the truth lies in the central interval of each level of N(predicted, sigma): calibrated is "as often".
+
+    Args:
+        predicted_m: (H, W) metres.
+        sigma_m: (H, W) stated standard deviation, metres, > 0.
+        truth_m: (H, W) metres.
+        valid: (H, W) the pixels that count.
+        levels: in (0, 1).
+
+    Returns:
+        Level to the share of pixels inside.
+
+    Raises:
+        ContractError: no pixel is valid.
+    """
+    if not valid.any():
+        raise ContractError("metrics: no valid pixel")
+    error = np.abs(predicted_m[valid].astype(np.float64) - truth_m[valid])
+    deviations = error / sigma_m[valid]
+    return {level: float(np.mean(deviations <= NormalDist().inv_cdf(0.5 + 0.5 * level))) for level in levels}

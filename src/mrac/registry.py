@@ -2,7 +2,8 @@
 
 Listing names imports nothing: names come from the folder, summaries from the first line of each file's docstring.
 Other packages add implementations through entry points of the group `mrac.<stage>`. A stage may have a `_catalog.py`
-with short names for specs: `dav2-large` stands for `hf:depth-anything/Depth-Anything-V2-Large-hf`.
+with short names for specs: `dav2-large` stands for `hf:depth-anything/Depth-Anything-V2-Large-hf`. What a benchmark
+varies around the stages (data sets, outlier families, anchor placement) is found the same way.
 """
 
 import ast
@@ -18,12 +19,18 @@ from typing import Any, Final, get_type_hints
 from mrac.errors import ContractError
 
 STAGES: Final = ("foundation", "gate", "fit", "head", "method")
+KINDS: Final = (*STAGES, "dataset", "outlier", "placement")
+_PACKAGES: Final = {"dataset": "datasets", "outlier": "outliers"}
+
+
+def _package(stage: str) -> str:
+    if stage not in KINDS:
+        raise ContractError(f"registry: {stage!r} is not a stage; one of {', '.join(KINDS)} is needed")
+    return _PACKAGES.get(stage, stage)
 
 
 def _folder(stage: str) -> Path:
-    if stage not in STAGES:
-        raise ContractError(f"registry: {stage!r} is not a stage; one of {', '.join(STAGES)} is needed")
-    return Path(__file__).parent / stage
+    return Path(__file__).parent / _package(stage)
 
 
 def names(stage: str) -> list[str]:
@@ -44,7 +51,7 @@ def catalog(stage: str) -> Mapping[str, Any]:
     """The short names of `stage` and what they stand for: entries with a `spec` and, for a table, a `row()`."""
     if not (_folder(stage) / "_catalog.py").is_file():
         return {}
-    entries: Mapping[str, Any] = importlib.import_module(f"mrac.{stage}._catalog").CATALOG
+    entries: Mapping[str, Any] = importlib.import_module(f"mrac.{_package(stage)}._catalog").CATALOG
     return entries
 
 
@@ -59,7 +66,7 @@ def load(stage: str, name: str) -> Any:
         more = f", and the short names that `mrac list {stage}s` shows" if catalog(stage) else ""
         raise ContractError(f"{stage}: there is no {name!r}; known: {', '.join(known)}{more}")
     if (_folder(stage) / f"{name}.py").is_file():
-        return importlib.import_module(f"mrac.{stage}.{name}").IMPLEMENTATION
+        return importlib.import_module(f"mrac.{_package(stage)}.{name}").IMPLEMENTATION
     (point,) = entry_points(group=f"mrac.{stage}", name=name)
     return point.load()
 

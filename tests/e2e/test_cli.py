@@ -88,7 +88,9 @@ def test_every_stage_can_be_chosen(files: Path) -> None:
     assert (stages["gate"], stages["fit"], stages["head"]) == ("siegel_mad", "huber", "affine")
 
 
-@pytest.mark.parametrize("what", ["methods", "gates", "fits", "heads", "foundations"])
+@pytest.mark.parametrize(
+    "what", ["methods", "gates", "fits", "heads", "foundations", "datasets", "outliers", "placements"]
+)
 def test_list(what: str) -> None:
     done = mrac("list", what)
     assert done.returncode == 0

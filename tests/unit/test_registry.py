@@ -13,9 +13,12 @@ def test_names_come_from_the_folder() -> None:
     assert {"affine", "kriging"} <= set(registry.names("head"))
     assert {"none", "precomputed", "onnx"} <= set(registry.names("foundation"))
     assert {"cfa_ols", "cfa_huber", "cfa_ransac", "default"} <= set(registry.names("method"))
+    assert {"diode", "kitti", "manifest", "nyuv2", "sunrgbd"} <= set(registry.names("dataset"))
+    assert {"dropout", "mixed_pixel", "near", "uniform"} <= set(registry.names("outlier"))
+    assert {"farthest_point", "random", "stratified", "uncertainty_active"} <= set(registry.names("placement"))
 
 
-@pytest.mark.parametrize("stage", registry.STAGES)
+@pytest.mark.parametrize("stage", registry.KINDS)
 def test_everything_has_a_summary(stage: str) -> None:
     for name in registry.names(stage):
         assert len(registry.summary(stage, name)) > 10
@@ -24,7 +27,7 @@ def test_everything_has_a_summary(stage: str) -> None:
 def test_listing_imports_no_implementation() -> None:
     code = (
         "import sys; from mrac import registry; "
-        "[registry.summary(s, n) for s in registry.STAGES for n in registry.names(s)]; "
+        "[registry.summary(s, n) for s in registry.KINDS for n in registry.names(s)]; "
         "print([m for m in ('numba', 'scipy', 'onnxruntime', 'torch', 'numpy') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,8 +1,12 @@
 import json
+import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
-from benchmarks.protocol import summary, write_results
+from benchmarks.protocol import draw_anchors, summary, write_results
+
+from mrac.datasets.manifest import Frame
 
 
 def test_one_image_has_a_mean_and_no_spread(tmp_path: Path) -> None:
@@ -12,3 +16,12 @@ def test_one_image_has_a_mean_and_no_spread(tmp_path: Path) -> None:
 
 def test_the_spread_is_of_the_mean() -> None:
     assert summary([0.1, 0.3])["standard_error"] == pytest.approx(0.1)
+
+
+def test_anchors_stay_where_the_published_results_had_them() -> None:
+    truth_m = np.random.default_rng(0).uniform(-2, 9, (30, 40)).astype(np.float32)
+    anchors = draw_anchors(Frame(Path(), {"set": "nyu", "id": "0009"}), truth_m, 20, 3)
+    v, u = np.nonzero(truth_m > 0)
+    chosen = np.random.default_rng([zlib.crc32(b"nyu/0009"), 3]).choice(v.size, 20, replace=False)
+    np.testing.assert_array_equal(anchors.uv_px, np.stack([u[chosen], v[chosen]], axis=1))
+    np.testing.assert_array_equal(anchors.z_m, truth_m[v[chosen], u[chosen]])
