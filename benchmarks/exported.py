@@ -13,8 +13,8 @@ from rich.progress import track
 
 from benchmarks.protocol import results_folder, write_results
 from mrac.datasets.manifest import read_manifest
-from mrac.foundation._session import run_network
 from mrac.foundation.embedded import NETWORK, input_size
+from mrac.onnx_session import run_network
 from mrac.train.checkpoint import load_network
 from mrac.train.network import NetworkOptions
 

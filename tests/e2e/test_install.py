@@ -32,6 +32,16 @@ def test_the_network_in_the_package_needs_no_extra() -> None:
     assert not modules_after(code) & {"torch", "transformers", "sklearn", "skimage", "ray", "onnx"}
 
 
+def test_the_learned_heads_need_no_extra() -> None:
+    code = (
+        "import numpy as np; from mrac import Anchors, Calibrator\n"
+        "for method in ('mrac', 'raw_depth'):\n"
+        "    anchors = Anchors([[1, 1], [50, 5], [3, 36], [40, 30]], [1, 2, 3, 2])\n"
+        "    Calibrator(method)(np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8), anchors)\n"
+    )
+    assert not modules_after(code) & {"torch", "transformers", "sklearn", "skimage", "ray", "onnx"}
+
+
 def test_public_names_resolve() -> None:
     code = "import mrac\nassert all(getattr(mrac, name) is not None for name in mrac.__all__)\n"
     modules_after(code)

@@ -22,7 +22,7 @@ def default_store() -> PredictionCache | None:
     if named.lower() == "off":
         return None
     try:
-        folder = Path(named).expanduser() if named else _user_cache() / "mrac" / "predictions"
+        folder = Path(named).expanduser() if named else user_cache() / "mrac" / "predictions"
     except RuntimeError:
         raise ContractError(f"{FOLDER_VARIABLE}: no home for {named or '~'}; a folder or `off` is needed") from None
     return PredictionCache(folder, _max_bytes())
@@ -41,7 +41,12 @@ def _max_bytes() -> int:
     return int(gib * (1 << 30))
 
 
-def _user_cache() -> Path:
+def user_cache() -> Path:
+    """The folder in which the system's programs keep what can be had again.
+
+    Raises:
+        RuntimeError: there is no home.
+    """
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     if sys.platform == "darwin":

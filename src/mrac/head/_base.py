@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from mrac.conventions import FloatArray, ImageArray
+from mrac.space import Space
 from mrac.types import FitResult, Samples
 
 
@@ -46,6 +47,14 @@ class HeadResult:
 
 class Head(ABC):
     """A head is a frozen dataclass of its parameters; calling it computes, and keeps nothing."""
+
+    @property
+    def trained_space(self) -> Space | None:
+        """The space of the fits it was trained on, the only one it takes.
+
+        None, for a head without training: it takes any, and where the relation is exact, so is its answer.
+        """
+        return None
 
     @abstractmethod
     def __call__(self, scene: Scene) -> HeadResult:

@@ -1,9 +1,10 @@
 """The learned heads' network: the paper's R_θ, what goes into it, and how depth is composed from what comes out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -11,22 +12,27 @@ from torch.nn import functional
 
 from mrac.export.onnx import export_onnx
 from mrac.fit._base import PRIOR_DEPTH_M
+from mrac.head._rendering import QUANTILES, RATIO_LIMIT, UNIT_POWER, Form
+from mrac.head._weights import Kind, check_about
 from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M, Space, to_space
 
 # Seven scales: at the last one a cell is 64 pixels wide and a reading is felt 300 pixels away, half the width of a
 # 480 × 640 image, which five readings need. The widths bring the whole to the paper's 0.47 M parameters.
 _WIDTHS = (16, 24, 32, 32, 48, 56, 72)
 _GROUP = 8  # channels normalised together
-_QUANTILES = (0.02, 0.98)
-_RATIO_LIMIT = 3.0  # e³ = 20 times off the fit: all that a larger value could still say is "wrong"
 
-Form = Literal["metres", "scale_free"]
-"""How anchors enter and what a correction is worth.
 
-`metres` is the paper's: the anchor channel is z in metres, Δa and Δb are in units of y. `scale_free` is ours: the
-channel is log(z / fitted depth), which is what there is to correct, where from metres the network must first work out
-the fit again; and Δ counts in shares of the scene's depth, so a scene and its model in half the size get one answer.
-"""
+class GroupNorm(nn.GroupNorm):
+    """Torch's, in half precision where its input is."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, H, W) to the same."""
+        if x.dtype not in (torch.float16, torch.bfloat16):
+            return super().forward(x)
+        # Autocast would go to single precision, twice the memory traffic; the sums inside are single in any case.
+        with torch.autocast(x.device.type, enabled=False):
+            weight, bias = self.weight.to(x.dtype), self.bias.to(x.dtype)
+            return functional.group_norm(x, self.num_groups, weight, bias, self.eps)
 
 
 class Block(nn.Module):
@@ -40,7 +46,7 @@ class Block(nn.Module):
         super().__init__()
         self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
         self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
-        self.norm1, self.norm2 = (nn.GroupNorm(outputs // _GROUP, outputs) for _ in range(2))
+        self.norm1, self.norm2 = (GroupNorm(outputs // _GROUP, outputs) for _ in range(2))
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, inputs, H, W) to (B, outputs, ceil(H / stride), ceil(W / stride))."""
@@ -82,7 +88,8 @@ class HeadNetwork(nn.Module):
         sides = []
         for block in self.down:
             sides.append(x)
-            x = block(torch.cat([x, mask, anchor], dim=1))
+            # Joined in the precision of x, which the convolution would take them in anyway.
+            x = block(torch.cat([x, mask.to(x.dtype), anchor.to(x.dtype)], dim=1))
             mask, anchor = _coarser(mask, anchor)
         for block, side in zip(reversed(self.up), reversed(sides), strict=True):
             # To the finer map's own size: no padding and no cropping for sides that are not multiples of 64.
@@ -133,7 +140,7 @@ def normalise_relative(x_BHW: Tensor) -> Tensor:
         (B, H, W); x − its 2nd percentile where nearly all of an image is one value.
     """
     ordered = x_BHW.flatten(1).sort(dim=1).values
-    low, high = (ordered[:, round(q * (ordered.shape[1] - 1)), None, None] for q in _QUANTILES)
+    low, high = (ordered[:, round(q * (ordered.shape[1] - 1)), None, None] for q in QUANTILES)
     span = high - low
     # The field has single precision: a range seven digits below its values is rounding.
     told = span > 1e-6 * torch.maximum(low.abs(), high.abs())
@@ -216,8 +223,7 @@ def correction_unit(z_BHW: Tensor, mask_BHW: Tensor, space: Space, form: Form = 
     """
     log_z = torch.where(mask_BHW > 0, z_BHW, 1.0).double().log()
     mean = log_z.sum(dim=(1, 2)) / mask_BHW.double().sum(dim=(1, 2)).clamp(min=1.0)
-    power = {"depth": 1.0, "inverse_depth": -1.0, "log_depth": 0.0}[space]
-    return torch.exp(mean * (power if form == "scale_free" else 0.0))
+    return torch.exp(mean * (UNIT_POWER[space] if form == "scale_free" else 0.0))
 
 
 def anchor_channel(line: Line, x_BHW: Tensor, z_BHW: Tensor, mask_BHW: Tensor, form: Form = "metres") -> Tensor:
@@ -234,16 +240,29 @@ def anchor_channel(line: Line, x_BHW: Tensor, z_BHW: Tensor, mask_BHW: Tensor, f
     if form == "metres":
         return z * mask_BHW
     ratio = z.log() - line_depth(line, x_BHW).log()
-    return ratio.clamp(-_RATIO_LIMIT, _RATIO_LIMIT) * mask_BHW
+    return ratio.clamp(-RATIO_LIMIT, RATIO_LIMIT) * mask_BHW
 
 
-def export_head(network: HeadNetwork, path: Path) -> None:
-    """Writes the network as the torch-free runtime runs it: any batch, any size."""
+def export_head(network: HeadNetwork, path: Path, about: Mapping[str, str]) -> None:
+    """Writes the network as the torch-free runtime runs it: any batch, any size.
+
+    Args:
+        network: a `ResidualNetwork` or a `RawNetwork`; which of them is noted as `mrac.kind`.
+        path: of the .onnx file.
+        about: what the heads read from the file: `mrac.form`, see `Form`, and `mrac.space`, of the fits it was trained
+            on; if need be `mrac.num_pixels`, of the largest images. More is kept as it is: `mrac.recipe`, ...
+
+    Raises:
+        ContractError: form or space is missing or unknown, or a raw network is to take the scale-free form.
+    """
+    kind: Kind = "raw" if isinstance(network, RawNetwork) else "residual"
+    noted = {**about, "mrac.kind": kind}
+    check_about(noted, kind, "export_head: about")
     dims = {0: torch.export.Dim("batch"), 2: torch.export.Dim("H", min=2), 3: torch.export.Dim("W", min=2)}
     channels = {"image": 3, "relative": 1, "mask": 1, "anchor": 1}
     # Odd sides: nothing that holds for even ones alone can slip into the file.
     sample = {name: torch.zeros(2, count, 75, 101) for name, count in channels.items()}
-    export_onnx(network.cpu(), path, sample, dict.fromkeys(channels, dims), "maps")
+    export_onnx(network.cpu(), path, sample, dict.fromkeys(channels, dims), "maps", noted)
 
 
 def _line_y(line: Line, x_BHW: Tensor) -> Tensor:

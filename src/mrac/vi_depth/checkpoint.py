@@ -1,4 +1,4 @@
-"""Reads VI-Depth's published checkpoints: numbers alone, nothing that runs, every name and shape checked."""
+"""Reads a learner's weights, published or our own: numbers alone, nothing that runs, all names and shapes checked."""
 
 import warnings
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from pickle import UnpicklingError
 from typing import Any, Final
 
 import torch
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from mrac.errors import ContractError, first_line
@@ -17,18 +18,35 @@ _NEEDED: Final = "a checkpoint such as sml_model.dpredictor.dpt_hybrid.nsamples.
 
 
 def load_learner(path: Path) -> ScaleMapLearner:
-    """The network in a published checkpoint, on the CPU, ready to predict.
+    """The network in a published checkpoint, or in a .safetensors of our own, on the CPU, ready to predict.
 
     Raises:
         ContractError: the file is missing or damaged, holds objects other than numbers, or is of another network.
     """
     with torch.device("meta"):  # no time and no random numbers spent on weights that are replaced at once
         network = ScaleMapLearner()
-    state = _state(_read(path), path)
+    state = _read_safetensors(path)[0] if path.suffix == ".safetensors" else _state(_read(path), path)
     _check(state, network.state_dict(), path)
     network.to_empty(device="cpu")
     network.load_state_dict(state)
     return network.eval()
+
+
+def read_about(path: Path) -> dict[str, str]:
+    """The words about the network in a .safetensors file; a checkpoint has none.
+
+    Raises:
+        ContractError: the file is missing or damaged.
+    """
+    return _read_safetensors(path)[1] if path.suffix == ".safetensors" else {}
+
+
+def _read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118  (no dict)
+    except (OSError, SafetensorError) as error:
+        raise ContractError(f"vi_depth: {path} cannot be read ({first_line(error)}); {_NEEDED}") from None
 
 
 def _read(path: Path) -> Any:

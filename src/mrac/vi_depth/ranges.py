@@ -57,3 +57,6 @@ class Ranges:
 
 VOID: Final = Ranges()
 OUTDOOR: Final = Ranges(max_depth_m=80.0, max_pred_m=80.0)
+# One set of limits for rooms and streets alike, where no published weights ask for theirs. They shut out sensor faults
+# and the horizon only: what a scene holds is for the readings to say.
+WIDE: Final = Ranges(min_depth_m=0.1, max_depth_m=100.0, min_pred_m=0.1, max_pred_m=100.0)

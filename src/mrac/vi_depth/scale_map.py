@@ -12,8 +12,10 @@ from mrac.jit import kernel
 from mrac.vi_depth.alignment import PixelReadings
 
 _OUTSIDE: Final = 1.0  # beyond the readings' convex hull the alignment is taken as it is
-_MIN_READINGS: Final = 3
-_FLAT: Final = float(np.finfo(np.float64).eps)  # VI-Depth's own threshold, below which it gives up
+MIN_READINGS: Final = 3
+# VI-Depth gives up at 2e-16 only. But ratios of single precision that should be equal differ by up to 4e-7, and that
+# noise, stretched to [0, 1], is then all that the network sees.
+_FLAT: Final = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ def scale_map(aligned_per_m: FloatArray, readings: PixelReadings) -> ScaleMap:
         aligned_per_m: (H, W) inverse depth after the alignment and its limits, > 0.
         readings: K of them; their ratio is met exactly.
     """
-    if len(readings) < _MIN_READINGS:
+    if len(readings) < MIN_READINGS:
         return _nothing_to_refine(aligned_per_m, "too_few_anchors")
     try:
         ratio = _interpolated(readings, readings.inv_z_per_m / readings.at(aligned_per_m), aligned_per_m.shape)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from mrac.errors import MissingExtra
-from mrac.export.onnx import export_onnx
+from mrac.export.onnx import Bits, export_onnx
 from mrac.train.network import DepthNetwork, NetworkOptions
 from mrac.train.run import export_foundation
 
@@ -109,9 +109,9 @@ def test_takes_any_batch_and_names_its_ends(exported: tuple[DepthNetwork, Path])
     assert not any(isinstance(image.shape[axis], int) for axis in (0, 2, 3))
 
 
-def export_toy(path: Path, network: nn.Module) -> None:
+def export_toy(path: Path, network: nn.Module, about: dict[str, str] | None = None, bits: Bits = 16) -> None:
     shapes = {"image": {0: torch.export.Dim("batch"), 2: torch.export.Dim("rows"), 3: torch.export.Dim("columns")}}
-    export_onnx(network, path, {"image": torch.zeros(2, 3, 4, 5)}, shapes, "out")
+    export_onnx(network, path, {"image": torch.zeros(2, 3, 4, 5)}, shapes, "out", about, bits)
 
 
 def test_quiet_and_without_a_trace_on_the_network(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -145,6 +145,24 @@ def test_large_constants_are_stored_in_16_bits(tmp_path: Path) -> None:
     got = run(tmp_path / "toy.onnx", image)
     np.testing.assert_allclose(got[..., 0], expected[..., 0], atol=1e-6)
     np.testing.assert_allclose(got[..., 2:], expected[..., 2:], atol=1e-4, err_msg="rounded by its neighbour's scale")
+
+
+def test_in_8_bits_large_constants_take_a_byte_each_and_words_stay(tmp_path: Path) -> None:
+    network = Toy().eval()
+    export_toy(tmp_path / "toy.onnx", network, {"mrac.kind": "toy", "übrigens": "naïve"}, 8)
+    kinds = {c.data_type for c in onnx.load(str(tmp_path / "toy.onnx")).graph.initializer}
+    assert onnx.TensorProto.INT8 in kinds
+    assert (tmp_path / "toy.onnx").stat().st_size < 1.2 * 200 * 200 + 10_000
+    meta = load(tmp_path / "toy.onnx").get_modelmeta()
+    assert meta.custom_metadata_map == {"mrac.kind": "toy", "übrigens": "naïve"}
+    image = torch.rand(1, 3, 3, 3)
+    with torch.no_grad():
+        expected = network(image).numpy()
+        step = network.mix.weight.abs().amax(dim=1).numpy() / 127
+        through = network.filter(image).abs().sum(dim=1).numpy()[..., None]
+    got = run(tmp_path / "toy.onnx", image)
+    assert (np.abs(got - expected) <= 0.5 * step * through + 1e-5).all()
+    assert np.abs(got - expected).max() > 1e-4
 
 
 @pytest.mark.parametrize("package", ["onnx", "onnxscript"])

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.contract.test_foundation import picture, write_network
 
-from mrac import ContractError, registry
+from mrac import ContractError, onnx_session, registry
 from mrac.conventions import ImageArray
-from mrac.foundation import _session
 from mrac.foundation.embedded import NETWORK, Embedded, input_size
 
 # Of the motorcycle, as its dataset states it.
@@ -192,9 +191,9 @@ def test_a_network_that_runs_over_leaves_holes_without_a_warning(monkeypatch: py
 
 @pytest.fixture
 def no_sessions() -> Iterator[None]:
-    _session._session.cache_clear()
+    onnx_session._load.cache_clear()
     yield
-    _session._session.cache_clear()
+    onnx_session._load.cache_clear()
 
 
 @pytest.mark.usefixtures("no_sessions")

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.conftest import MadeScene
 
 from mrac.conventions import FloatArray
 from mrac.head._appearance import appearance
@@ -12,6 +11,7 @@ from mrac.head._base import Scene
 from mrac.head._features import Features, Lengths
 from mrac.relative import resize_field, sample_bilinear
 from mrac.types import FitResult, Samples
+from tests.conftest import MadeScene
 
 LENGTHS = Lengths(position=1.6, region=0.8, relative=0.5, colour=4.0)
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
-from tests.conftest import MadeScene
 
 from mrac import Anchors, Calibrator
 from mrac.conventions import FloatArray
@@ -14,6 +13,7 @@ from mrac.head._matern import BIAS_VAR, FINE, FINE_VAR
 from mrac.head.kriging import Kriging
 from mrac.relative import sample_bilinear
 from mrac.types import Samples
+from tests.conftest import MadeScene
 
 
 def as_scene(made: MadeScene, relative: bool = True) -> Scene:

@@ -9,10 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from mrac.errors import ContractError
+from mrac.head._rendering import Form
 from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M, SPACES, Space
 from mrac.train.residual_network import (
     Block,
-    Form,
     HeadNetwork,
     Line,
     RawNetwork,
@@ -188,8 +189,32 @@ def test_the_raw_network_starts_at_three_metres() -> None:
 @pytest.fixture(scope="module")
 def exported(trained: HeadNetwork, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("head") / "head.onnx"
-    export_head(trained, path)
+    export_head(trained, path, {"mrac.form": "scale_free", "mrac.space": "depth", "mrac.recipe": "none"})
     return path
+
+
+def test_the_file_says_what_it_is(exported: Path) -> None:
+    session = onnxruntime.InferenceSession(str(exported), providers=["CPUExecutionProvider"])
+    assert session.get_modelmeta().custom_metadata_map == {
+        "mrac.kind": "residual", "mrac.form": "scale_free", "mrac.space": "depth", "mrac.recipe": "none",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "about", "says"),
+    [
+        (ResidualNetwork, {"mrac.space": "depth"}, r"about has mrac\.form = None where metres or scale_free"),
+        (ResidualNetwork, {"mrac.form": "metres", "mrac.space": "metres"}, r"mrac\.space = 'metres'"),
+        (RawNetwork, {"mrac.form": "scale_free", "mrac.space": "depth"}, r"mrac\.form = 'scale_free' where metres is"),
+    ],
+)
+def test_a_file_that_no_head_could_read_is_not_written(
+    kind: Kind, about: dict[str, str], says: str, tmp_path: Path
+) -> None:
+    network: HeadNetwork = kind()
+    with pytest.raises(ContractError, match=says):
+        export_head(network, tmp_path / "head.onnx", about)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_file_says_what_torch_says(trained: HeadNetwork, exported: Path) -> None:

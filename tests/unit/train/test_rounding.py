@@ -6,8 +6,9 @@ from pathlib import Path
 import onnxruntime
 import pytest
 import torch
+from torch import nn
 
-from mrac.export.onnx import KEPT_WHOLE
+from mrac.export.onnx import KEPT_WHOLE, STEPS, Bits
 from mrac.train.network import DepthNetwork, NetworkOptions
 from mrac.train.rounding import round_weights
 from mrac.train.run import export_foundation
@@ -20,13 +21,14 @@ def network() -> DepthNetwork:
     return lively(DepthNetwork(NetworkOptions()))
 
 
-def test_large_weights_move_a_little_and_small_ones_not_at_all(network: DepthNetwork) -> None:
+@pytest.mark.parametrize("bits", [8, 16])
+def test_large_weights_move_a_little_and_small_ones_not_at_all(network: DepthNetwork, bits: Bits) -> None:
     rounded = copy.deepcopy(network)
-    round_weights(rounded)
+    round_weights(rounded, bits)
     moved = 0
     for (name, before), after in zip(network.named_parameters(), rounded.parameters(), strict=True):
         if before.numel() >= KEPT_WHOLE:
-            assert 0 < (after - before).abs().max() <= before.abs().max() / 32767, name
+            assert 0 < (after - before).abs().max() <= before.abs().max() / STEPS[bits], name
             moved += 1
         else:
             torch.testing.assert_close(after, before, rtol=0, atol=0)
@@ -40,6 +42,17 @@ def test_rounding_twice_is_rounding_once(network: DepthNetwork) -> None:
     round_weights(twice)
     for before, after in zip(once.parameters(), twice.parameters(), strict=True):
         torch.testing.assert_close(after, before, rtol=1e-6, atol=1e-9)
+
+
+def test_a_convolution_without_a_norm_is_rounded_by_its_own_scale() -> None:
+    plain = nn.Sequential(nn.Conv2d(100, 60, 3), nn.ReLU(), nn.BatchNorm2d(60))
+    conv = plain[0]
+    assert isinstance(conv, nn.Conv2d)
+    before = conv.weight.clone()
+    round_weights(plain, 8)
+    steps = conv.weight / before.abs().amax(dim=(1, 2, 3), keepdim=True) * 127
+    torch.testing.assert_close(steps, before / before.abs().amax(dim=(1, 2, 3), keepdim=True) * 127, rtol=0, atol=0.501)
+    torch.testing.assert_close(steps, steps.round(), rtol=0, atol=1e-4)
 
 
 def test_a_silenced_channel_stays_finite(network: DepthNetwork) -> None:

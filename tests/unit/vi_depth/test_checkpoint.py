@@ -12,50 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 from torch import Tensor
 
 from mrac import ContractError
 from mrac.vi_depth.alignment import align, readings_on_pixels
-from mrac.vi_depth.checkpoint import load_learner
+from mrac.vi_depth.checkpoint import load_learner, read_about
 from mrac.vi_depth.network import ScaleMapLearner, predict_scale
 from mrac.vi_depth.predictors import BUDGETS, PREDICTORS, predictor
 from mrac.vi_depth.ranges import OUTDOOR, VOID, Ranges
 from mrac.vi_depth.refinement import refine
 from mrac.vi_depth.resize import LEARNER_RULE, resize_cubic
 from mrac.vi_depth.scale_map import scale_map
-
-
-def lightning(state: dict[str, Any]) -> dict[str, Any]:
-    """A Lightning 1.9 checkpoint around the network's entries, with the training's own beside them."""
-    named = {f"model.{name}": value for name, value in state.items()}
-    return {
-        "epoch": 3,
-        "global_step": 1200,
-        "pytorch-lightning_version": "1.9.0",
-        "state_dict": {**named, "loss.weight": torch.ones(2)},
-        "callbacks": {"ModelCheckpoint{'monitor': 'val'}": {"best_model_score": torch.tensor(0.1)}},
-        "optimizer_states": [{"state": {}, "param_groups": [{"lr": 1e-3, "params": [0, 1]}]}],
-        "lr_schedulers": [],
-        "hyper_parameters": {"min_pred": 0.1},
-    }
-
-
-def random_state(seed: int = 0) -> dict[str, Tensor]:
-    torch.manual_seed(seed)
-    state = ScaleMapLearner().state_dict()
-    for name, value in state.items():
-        if name.endswith("running_var"):
-            torch.nn.init.uniform_(value, 0.5, 1.5)
-        elif name.endswith("running_mean"):
-            torch.nn.init.normal_(value, std=0.1)
-    return state
-
-
-def hollow_state() -> dict[str, Any]:
-    """All names and shapes, and one number: torch stores it once, so that the file is small."""
-    with torch.device("meta"):
-        state = ScaleMapLearner().state_dict()
-    return {name: torch.zeros((), dtype=value.dtype).expand(value.shape) for name, value in state.items()}
+from tests.networks.learners import hollow_state, lightning, random_state
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +232,30 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
         load_learner(tmp_path / "cut.ckpt")
 
 
-def test_all_but_the_network_and_its_file_work_without_torch() -> None:
-    modules = "alignment, predictors, ranges, refinement, resize, scale_map"
+def test_all_but_the_network_and_its_files_work_without_torch() -> None:
+    modules = "alignment, description, learner, predictors, ranges, refinement, resize, scale_map"
     code = f"import sys; import mrac; from mrac.vi_depth import {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_safetensors_of_our_own_loads_with_its_words(state: dict[str, Tensor], tmp_path: Path) -> None:
+    path = tmp_path / "sml.safetensors"
+    save_file(state, path, {"mrac.kind": "sml"})
+    loaded = load_learner(path)
+    assert not loaded.training
+    assert all(torch.equal(value, state[name]) for name, value in loaded.state_dict().items())
+    assert read_about(path) == {"mrac.kind": "sml"}
+    path.unlink()  # 85 MB, and pytest keeps folders
+
+
+def test_what_is_wrong_with_a_safetensors_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "sml.safetensors"
+    with pytest.raises(ContractError, match=r"sml.safetensors cannot be read \("):
+        load_learner(path)
+    path.write_bytes(b"no such thing")
+    with pytest.raises(ContractError, match=r"sml.safetensors cannot be read \("):
+        read_about(path)
+    save_file({"first.0.bias": torch.zeros(3), "bonus": torch.zeros(3)}, path)
+    with pytest.raises(ContractError, match=r"is missing \(of 489 entries 488 missing, 0 of another .* 1 extra\)"):
+        load_learner(path)
+    assert read_about(path) == {}

@@ -1,0 +1,172 @@
+"""What the learned heads share: from a scene through the network and back to the image's size."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mrac.conventions import FloatArray
+from mrac.errors import ContractError
+from mrac.head._base import Head, HeadResult, Scene
+from mrac.head._rendering import SIGMA_FLOOR, Normal, anchor_values, correction_unit, render, working_size
+from mrac.head._weights import Kind, Network, weights_path
+from mrac.head.affine import SIGMA_SHARE, Affine
+from mrac.onnx_session import run_network
+from mrac.options import check_numbers
+from mrac.space import Space
+from mrac.threads import for_each_span
+
+_ROWS: Final = 64
+
+
+class Told(NamedTuple):
+    """A scene as the network saw it, and what composing depth takes.
+
+    Attributes:
+        normal: of the scene's relative field.
+        unit: what Δ = 1 is worth in y.
+        maps: (outputs, h, w) float32; the last is the log-variance s of log depth.
+    """
+
+    normal: Normal
+    unit: float
+    maps: FloatArray
+
+
+class LearnedHead(Head):
+    """A head whose corrections come from a network of 0.47 M parameters in an ONNX file.
+
+    One file serves any image size and any number of anchors from two up. Without a relative field, with fewer than two
+    anchors, or where `defined` says no, the closed-form fit is given instead, and the status says so.
+
+    Subclasses are frozen dataclasses with these fields:
+        weights: a name in the package (`vanilla`, `b_prime`, `raw_depth`) or the path of an .onnx file.
+        num_pixels: larger images are shrunk to so many for the network alone; depth is composed at full size. 0 takes
+            what the network was trained at.
+    """
+
+    kind: ClassVar[Kind]
+    weights: str
+    num_pixels: int
+
+    def __post_init__(self) -> None:
+        check_numbers(self, 0, 1e9)
+        weights_path(self.weights, self._where)
+
+    @property
+    def trained_space(self) -> Space:
+        """See `Head`."""
+        return self._network().space
+
+    def __call__(self, scene: Scene) -> HeadResult:
+        """See `Head`.
+
+        Raises:
+            ContractError: the file is missing or not of this kind, or was trained in another space than the fit's.
+        """
+        network, space = self._network(), scene.samples.space
+        if network.space != space:
+            raise ContractError(
+                f"{self._where}: {network.path.name} was trained in the space {network.space}, the fit is in {space}; "
+                f"choose space={network.space!r} (--space {network.space}), or weights trained in {space}"
+            )
+        if scene.relative is None or (scene.samples.weight > 0.0).sum() < 2 or not self.defined(scene):
+            return _closed_form(scene)
+        told = self._ask(network, scene, scene.relative)
+        if not np.isfinite(told.maps).all():  # none of ours does that; a file of the user's might
+            return _closed_form(scene)
+        return self._dense(scene, scene.relative, told)
+
+    @abstractmethod
+    def defined(self, scene: Scene) -> bool:
+        """Whether there is what the network corrects; two anchors and a relative field are there."""
+
+    @abstractmethod
+    def depth(self, scene: Scene, told: Told, x: FloatArray, maps: FloatArray) -> FloatArray:
+        """(n, W) metres, float64, of rows with relative values `x` (n, W) float64 and (outputs, n, W) maps."""
+
+    @property
+    def _where(self) -> str:
+        return f"head/{type(self).__module__.rpartition('.')[2]}"
+
+    def _network(self) -> Network:
+        return Network.read(self.weights, self.kind, self._where)
+
+    def _ask(self, network: Network, scene: Scene, relative: FloatArray) -> Told:
+        h, w = working_size(scene.shape, self.num_pixels or network.num_pixels)
+        # By area, as in training.
+        image, x = (_shrunk(values, (h, w)) for values in (scene.image, relative))
+        normal = Normal.of(relative)
+        marks = render(scene.samples, scene.shape, (h, w))
+        mask, anchor = np.zeros((2, h * w), np.float32)
+        mask[marks.pixel] = 1.0
+        anchor[marks.pixel] = anchor_values(scene.fit, network.space, x.ravel()[marks.pixel], marks.z_m, network.form)
+        inputs = {
+            "image": np.ascontiguousarray(image.transpose(2, 0, 1)[None], np.float32),
+            # The network looks no further than from −1 to 2, and not every field fits into single precision.
+            "relative": np.clip(normal(x), -1.0, 2.0).astype(np.float32)[None, None],
+            "mask": mask.reshape(1, 1, h, w),
+            "anchor": anchor.reshape(1, 1, h, w),
+        }
+        maps = run_network(network.path, inputs, self._where)
+        return Told(normal, correction_unit(marks.z_m, network.space, network.form), maps[0])
+
+    def _dense(self, scene: Scene, relative: FloatArray, told: Told) -> HeadResult:
+        H, W = scene.shape
+        depth_m, sigma_m = np.empty((2, H, W), np.float32)
+        band = _bands(told.maps, (H, W))
+
+        # Double precision for a few rows only, as in the affine head.
+        def work(first: int, last: int) -> None:
+            for top in range(first, last, _ROWS):
+                rows = slice(top, min(top + _ROWS, last))
+                maps = band(rows)
+                depth_m[rows] = self.depth(scene, told, relative[rows].astype(np.float64), maps)
+                sigma_m[rows] = depth_m[rows] * share_of_depth(maps[-1])
+
+        for_each_span(H, work)
+        return HeadResult(depth_m, sigma_m)
+
+
+def share_of_depth(log_variance: FloatArray) -> FloatArray:
+    """Standard deviation as a share of depth, from the s that a network was trained to give; any shape.
+
+    Of log depth, σ² = exp(s) + 0.01², and to first order it is a share of depth. An untrained network gives s = 0: a
+    share of 1, wrong by a factor of e at one standard deviation, which is what is assumed of a scene without a reading.
+    """
+    low, high = SIGMA_SHARE
+    share = np.sqrt(np.exp(np.minimum(log_variance, 2.0 * math.log(high))) + np.float32(SIGMA_FLOOR**2))
+    return np.clip(share, low, high)
+
+
+def _shrunk(values: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
+    """An (H, W, 3) image or an (H, W) field at `size` (h, w)."""
+    if values.shape[:2] == size:
+        return values
+    return np.asarray(Image.fromarray(values).resize(size[::-1], Image.Resampling.BOX))
+
+
+def _closed_form(scene: Scene) -> HeadResult:
+    plain = Affine()(scene)
+    return replace(plain, status="affine_fallback") if plain.status == "ok" else plain
+
+
+def _bands(maps: FloatArray, shape: tuple[int, int]) -> Callable[[slice], FloatArray]:
+    """Rows of (C, h, w) maps enlarged to `shape` (H, W), a band at a time: whole, they would be 600 MB at 50 MP."""
+    if maps.shape[1:] == shape:
+        return lambda rows: maps[:, rows]
+    pictures = [Image.fromarray(values) for values in maps]
+    return partial(_enlarged, pictures, shape)
+
+
+def _enlarged(pictures: list[Image.Image], shape: tuple[int, int], rows: slice) -> FloatArray:
+    per_row = pictures[0].height / shape[0]
+    box = (0.0, rows.start * per_row, float(pictures[0].width), min(rows.stop * per_row, pictures[0].height))
+    size = (shape[1], rows.stop - rows.start)
+    return np.stack([np.asarray(p.resize(size, Image.Resampling.BILINEAR, box)) for p in pictures])
