@@ -1,30 +1,31 @@
 """`mrac train RECIPE`: the recipes that made the networks in the package."""
 
-import math
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
+from mrac.cli_train_heads import COUNT, PATH, SEED, SHARE, Number, head_commands
 from mrac.errors import MissingExtra
 
-_PATH = click.Path(path_type=Path)
-_SEED, _COUNT = click.IntRange(0, 2**32 - 1), click.IntRange(0)
+_FACTOR = Number(0.0, 1e3, min_open=True)
 
 
-class _Number(click.FloatRange):
-    """Between two ends, and a number: click lets NaN through."""
+class _Fold(click.ParamType[tuple[int, int]]):
+    """`I/N`, with I from 0 to N − 1."""
+
+    name = "fold"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """See click."""
-        number = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{value!r} is not a number", param, ctx)
-        return number
+        number, slash, num_folds = str(value).partition("/")
+        if not (slash and number.isdecimal() and num_folds.isdecimal() and int(number) < int(num_folds)):
+            self.fail(f"{value!r} is not a fold; 0/3, 1/3 and 2/3 are the three of a pack in three", param, ctx)
+        return int(number), int(num_folds)
 
 
-_SHARE, _FACTOR = _Number(0.0, 1.0, max_open=True), _Number(0.0, 1e3, min_open=True)
+_FOLD = _Fold()
 
 
 @click.group(name="train")
@@ -34,23 +35,32 @@ def train_command() -> None:
     \b
     Example:
       mrac train foundation --data pack/train --out run
+      mrac train vanilla --data pack/train --out vanilla
     """
 
 
 @train_command.command()
-@click.option("--data", type=_PATH, required=True, metavar="DIR", help="Training pack: a folder with a manifest.csv.")
-@click.option("--out", type=_PATH, required=True, metavar="DIR", help="Folder for state, log and network.")
+@click.option("--data", type=PATH, required=True, metavar="DIR", help="Training pack: a folder with a manifest.csv.")
+@click.option("--out", type=PATH, required=True, metavar="DIR", help="Folder for state, log and network.")
 @click.option("--device", default="", metavar="NAME", help="cpu or cuda. Default: the GPU where there is one.")
-@click.option("--seed", type=_SEED, default=0, show_default=True, metavar="N", help="Of everything drawn.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of everything drawn.")
 @click.option(
-    "--hold-out", type=_SHARE, default=0.0, show_default=True, metavar="SHARE", help="Of the scenes, to measure on."
+    "--hold-out", type=SHARE, default=0.0, show_default=True, metavar="SHARE", help="Of the scenes, to measure on."
+)
+@click.option(
+    "--fold",
+    type=_FOLD,
+    metavar="I/N",
+    help="In place of --hold-out: leave out fold I of N of the scenes, for `--out-of-fold` of the heads' trainings.",
 )
 @click.option(
     "--steps", type=_FACTOR, default=1.0, show_default=True, metavar="FACTOR", help="Of the recipe's number of steps."
 )
-@click.option("--scenes", type=_COUNT, metavar="N", help="Rendered scenes. Default: the recipe's 4000; 0 for none.")
-@click.option("--from", "teacher", type=_PATH, metavar="FILE", help="A second round: embedded.safetensors of a first.")
-def foundation(data: Path, out: Path, device: str, hold_out: float, **recipe_options: Any) -> None:
+@click.option("--scenes", type=COUNT, metavar="N", help="Rendered scenes. Default: the recipe's 4000; 0 for none.")
+@click.option("--from", "teacher", type=PATH, metavar="FILE", help="A second round: embedded.safetensors of a first.")
+def foundation(
+    data: Path, out: Path, device: str, hold_out: float, fold: tuple[int, int] | None, **recipe_options: Any
+) -> None:
     """Train the embedded foundation: 13 minutes on one H200. Killed, the same command goes on.
 
     Writes state.safetensors and log.jsonl while it runs, at the end embedded.safetensors and embedded.onnx.
@@ -58,6 +68,7 @@ def foundation(data: Path, out: Path, device: str, hold_out: float, **recipe_opt
     \b
     Examples:
       mrac train foundation --data pack/train --out run --hold-out 0.14
+      mrac train foundation --data pack/train --out without0 --fold 0/3 --steps 0.3
       mrac train foundation --data pack/train --out run2 --from run/embedded.safetensors
       mrac calibrate a.jpg --anchors a.csv --foundation embedded:run/embedded.onnx --out result
     """
@@ -67,8 +78,9 @@ def foundation(data: Path, out: Path, device: str, hold_out: float, **recipe_opt
         raise MissingExtra("training", "train") from None
     from dataclasses import replace  # noqa: PLC0415
 
+    from mrac.train.folds import fold_of  # noqa: PLC0415
     from mrac.train.foundation import FoundationOptions, second_round  # noqa: PLC0415
-    from mrac.train.run import RunOptions, train_foundation  # noqa: PLC0415
+    from mrac.train.run import RunOptions, is_held_out, train_foundation  # noqa: PLC0415
 
     recipe = FoundationOptions(seed=recipe_options["seed"])
     teacher: Path | None = recipe_options["teacher"]
@@ -79,5 +91,13 @@ def foundation(data: Path, out: Path, device: str, hold_out: float, **recipe_opt
     warmup = max(1, round(factor * recipe.warmup))
     num_scenes = recipe.num_scenes if scenes is None else scenes
     recipe = replace(recipe, phases=phases, warmup=warmup, num_scenes=num_scenes)
-    network = train_foundation(recipe, RunOptions(data, out, device, teacher=teacher), hold_out, Console())
+
+    def is_held(scene: str) -> bool:
+        return is_held_out(scene, hold_out) if fold is None else fold_of(scene, fold[1]) == fold[0]
+
+    network = train_foundation(recipe, RunOptions(data, out, device, teacher=teacher), is_held, Console())
     click.echo(f"{network}: {network.stat().st_size / 1e6:.1f} MB")
+
+
+for command in head_commands():
+    train_command.add_command(command)

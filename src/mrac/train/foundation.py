@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from mrac.train.frames import Frames
+from mrac.train.graphed import GraphedStep
 from mrac.train.losses import affine_invariant_l1, gradient_l1, log_target, metric_l1, shift_invariant_l1, sky_l1
 from mrac.train.network import DepthNetwork, NetworkOptions
 from mrac.train.photometric import hide_patches, vary_colours
@@ -17,7 +18,7 @@ from mrac.train.views import ViewOptions, Views, sample_views
 
 _SKY_M = 200.0  # the least the sky is away: well beyond what the street scenes reach
 CANONICAL_FOCAL = 0.9  # focal length over width for which the output is in metres, as far as one picture can tell
-_AVERAGE_EVERY = 5  # steps: one averaging is five hundred small operations, and in five steps the weights move little
+_AVERAGE_EVERY = 5  # steps: in five the weights move little
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,10 @@ class FoundationTraining:
         )
         # fp16, not bf16: cuDNN has batch norms and per-channel filters for it that take a fifth off a step.
         self.scaler = torch.GradScaler(self.device.type, enabled=self._on_gpu)
+        self._gradients = GraphedStep(self._backward, self.network)
+        own, mean = self.network.state_dict(), self.averaged.state_dict()
+        floats = [name for name, value in own.items() if value.dtype.is_floating_point]
+        self._own, self._mean = [own[name] for name in floats], [mean[name] for name in floats]
         self.step = 0
 
     @property
@@ -159,7 +164,8 @@ class FoundationTraining:
         return self.options.seed * 1_000_003 + self.step
 
     def _half(self) -> torch.autocast:
-        return torch.autocast(self.device.type, dtype=torch.float16, enabled=self._on_gpu)
+        # Without its cache, which would keep the recording's first copy of the weights for all steps to come.
+        return torch.autocast(self.device.type, dtype=torch.float16, enabled=self._on_gpu, cache_enabled=False)
 
     def batch(self) -> Views:
         """The views of the current step."""
@@ -187,11 +193,7 @@ class FoundationTraining:
             group["lr"] = group["peak"] * rate_at(self.step, options.num_steps, options.warmup)
         views = self.batch()
         self.network.train()
-        with self._half():
-            predicted = self.network(views.image.contiguous(memory_format=torch.channels_last))
-        loss = self.loss(upsample(predicted.float(), views.z_m.shape[1:]), views)
-        self.optimizer.zero_grad(set_to_none=True)
-        self.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+        loss = self._gradients(views.image, views.z_m, views.focal)
         self.scaler.unscale_(self.optimizer)
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         self.scaler.step(self.optimizer)
@@ -199,7 +201,16 @@ class FoundationTraining:
         self.step += 1
         if self.step % _AVERAGE_EVERY == 0 or self.step == options.num_steps:
             self._average()
-        return loss.detach()
+        return loss
+
+    def _backward(self, image: Tensor, z_m: Tensor, focal: Tensor) -> Tensor:
+        """The loss of a batch, its gradients left in the network."""
+        views = Views(image, z_m, focal)
+        with self._half():
+            predicted = self.network(image.contiguous(memory_format=torch.channels_last))
+        loss = self.loss(upsample(predicted.float(), z_m.shape[1:]), views)
+        self.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+        return loss
 
     def loss(self, predicted_BHW: Tensor, views: Views) -> Tensor:
         """The weighted sum of the losses, mean over the batch."""
@@ -237,10 +248,7 @@ class FoundationTraining:
     def _average(self) -> None:
         # The first steps must not be remembered as long as the last: the decay grows to its value.
         decay = min(self.options.average**_AVERAGE_EVERY, (1.0 + self.step) / (10.0 * _AVERAGE_EVERY + self.step))
-        own = self.network.state_dict()
-        for name, mean in self.averaged.state_dict().items():
-            if mean.dtype.is_floating_point:
-                mean.lerp_(own[name], 1.0 - decay)
+        torch._foreach_lerp_(self._mean, self._own, 1.0 - decay)  # one by one it is five hundred small operations
 
 
 def rate_at(step: int, num_steps: int, warmup: int) -> float:

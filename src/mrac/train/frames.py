@@ -1,6 +1,7 @@
 """The training pack in device memory: every frame decoded once, shrunk to what the network can see."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,7 +79,8 @@ def load_frames(folder: Path, device: torch.device, num_pixels: int) -> list[Fra
 
 
 def _load_set(name: str, frames: list[Frame], device: torch.device, num_pixels: int) -> Frames:
-    pairs = [shrink(*_read(frame), num_pixels) for frame in frames]
+    with ThreadPoolExecutor() as pool:  # decoding pictures is most of the work, and leaves Python alone
+        pairs = list(pool.map(lambda frame: shrink(*_read(frame), num_pixels), frames))
     if name in _WITH_SKY:
         pairs = [(image, np.where(find_sky(image, z), np.float32(np.inf), z)) for image, z in pairs]
     # Frames of one set differ by a few pixels (KITTI: 370 to 376 rows); the smallest common size loses nothing.

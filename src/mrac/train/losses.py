@@ -70,11 +70,16 @@ def gradient_l1(error_BHW: Tensor, known_BHW: Tensor, num_scales: int = 4) -> Te
     error, known = error_BHW[:, None] * known_BHW[:, None], known_BHW[:, None]
     for scale in range(num_scales):
         if scale:
-            known_share = functional.avg_pool2d(known, 2)
-            error = functional.avg_pool2d(error * known, 2) / known_share.clamp(min=1e-6)
-            known = (known_share > 0).float()
+            error, known = halve(error, known)
         for axis in (2, 3):
             both = known.narrow(axis, 1, known.shape[axis] - 1) * known.narrow(axis, 0, known.shape[axis] - 1)
             step = error.diff(dim=axis).abs() * both
             total = total + step.sum(dim=(1, 2, 3)) / both.sum(dim=(1, 2, 3)).clamp(min=1.0)
     return total
+
+
+def halve(map_BCHW: Tensor, known_BCHW: Tensor) -> tuple[Tensor, Tensor]:
+    """A map and what is known of it at half the size: a cell is the mean of the known pixels in it."""
+    share = functional.avg_pool2d(known_BCHW, 2)
+    mean = functional.avg_pool2d(map_BCHW * known_BCHW, 2) / share.clamp(min=1e-6)
+    return mean, (share > 0).float()

@@ -6,6 +6,7 @@ import json
 import math
 import time
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,13 +48,15 @@ class RunOptions:
     teacher: Path | None = None
 
 
-def train_foundation(options: FoundationOptions, run: RunOptions, hold_out: float, console: Console) -> Path:
+def train_foundation(
+    options: FoundationOptions, run: RunOptions, is_held: Callable[[str], bool], console: Console
+) -> Path:
     """Trains, or goes on where a killed run stopped, and exports.
 
     Args:
         options: of the recipe.
         run: of this run.
-        hold_out: share of the scenes that is measured on and never trained on.
+        is_held: which scenes are measured on and never trained on.
         console: for the progress bar.
 
     Returns:
@@ -72,10 +75,10 @@ def train_foundation(options: FoundationOptions, run: RunOptions, hold_out: floa
         raise ContractError(f"train: {run.out} cannot be a folder for the results ({error.strerror})") from None
     console.print(f"reading {run.data} ...")
     sets = load_frames(run.data, device, options.frame_pixels)
-    held = [part for frames in sets if len(part := frames.take(lambda s: is_held_out(s, hold_out)))]
-    sets = [part for frames in sets if len(part := frames.take(lambda s: not is_held_out(s, hold_out)))]
+    held = [part for frames in sets if len(part := frames.take(is_held))]
+    sets = [part for frames in sets if len(part := frames.take(lambda s: not is_held(s)))]
     if not sets:
-        raise ContractError(f"train: holding out {hold_out:g} of the scenes of {run.data} leaves none to train on")
+        raise ContractError(f"train: all scenes of {run.data} are held out, which leaves none to train on")
     if options.num_scenes:
         console.print(f"rendering {options.num_scenes} scenes ...")
         sets.append(render_frames(options.num_scenes, _SCENE_SIZE, sets[0].images, options.seed))

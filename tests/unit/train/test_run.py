@@ -55,7 +55,9 @@ def train(data: Path, out: Path, options: FoundationOptions = OPTIONS, hold_out:
     with pytest.MonkeyPatch.context() as patch, Path(os.devnull).open("w") as nowhere:
         patch.setattr(recipe, "published_encoder", lambda variant: None)
         patch.setattr(recipe, "export_foundation", lambda network, path: None)
-        return train_foundation(options, RunOptions(data, out, "cpu", 2), hold_out, Console(file=nowhere))
+        return train_foundation(
+            options, RunOptions(data, out, "cpu", 2), lambda scene: is_held_out(scene, hold_out), Console(file=nowhere)
+        )
 
 
 def weights(out: Path) -> dict[str, bytes]:
