@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from mrac.train.losses import gradient_l1
-from mrac.train.network import Encoder
+from mrac.train.network import Convolution, Encoder
 from mrac.train.published import published_encoder
 
 Features = Callable[[Tensor], Sequence[Tensor]]
@@ -172,9 +173,14 @@ def frozen_encoder(device: torch.device) -> Encoder:
     Raises:
         ContractError: the package with the weights is not installed (extra `train`).
     """
-    encoder = Encoder(_ENCODER)
+    encoder = Encoder(_ENCODER).eval()
     encoder.load_published(published_encoder(_ENCODER))
-    return encoder.eval().requires_grad_(False).to(device)
+    for layer in encoder.modules():
+        if isinstance(layer, Convolution):  # frozen, a norm is a factor and a bias: a third less to read and write
+            layer.conv = fuse_conv_bn_eval(layer.conv, layer.norm)
+            layer.norm = nn.Identity()  # type: ignore[assignment]
+    encoder.requires_grad_(False)
+    return encoder.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 
 def _picture(log_z_BHW: Tensor, known_BHW: Tensor) -> Tensor:
