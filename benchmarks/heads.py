@@ -27,7 +27,7 @@ from mrac.foundation.embedded import NETWORK
 _REFERENCE = "cfa_ols"
 _METHODS = (_REFERENCE, "vanilla", "b_prime", "mrac", "mrac_b_prime", "ransac_residual", "raw_depth", "vi_depth_ga",
             "sml_retrained", "default")  # fmt: skip
-_SWEPT = (_REFERENCE, "vanilla", "b_prime")
+_SWEPT = (_REFERENCE, "vanilla", "b_prime", "raw_depth", "sml_retrained")
 _BUDGETS = (5, 10, 25, 50, 100, 200, 500, 1000)
 _Scores = dict[tuple[str, str, int], dict[str, float]]
 """By set, method and K, then by image."""
@@ -73,11 +73,13 @@ class Kept:
         return image in self.scores.get((set_name, method, num_anchors), {})
 
 
-def measure(arguments: argparse.Namespace, set_name: str, wanted: Sequence[tuple[str, int]], kept: Kept) -> None:
-    """Scores every image of a set with each (method, K) of `wanted`; its relative depth is predicted once."""
+def measure(
+    arguments: argparse.Namespace, set_name: str, wanted: Sequence[tuple[str, int]], limit: int | None, kept: Kept
+) -> None:
+    """Scores the images of a set with each (method, K) of `wanted`; their relative depth is predicted once."""
     calibrators = {method: calibrator_of(method, arguments.foundation) for method, _ in wanted}
     store = default_store()
-    frames = list(read_manifest(arguments.data, set_name))[: arguments.limit]
+    frames = list(read_manifest(arguments.data, set_name))[:limit]
     for frame in track(frames, description=set_name):
         missing = [(m, k) for m, k in wanted if not kept.has(set_name, m, k, frame.name)]
         if not missing:
@@ -121,6 +123,7 @@ def main() -> None:
     parser.add_argument("--foundation", default="embedded", metavar="SPEC")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=int, default=None, help="images per set")
+    parser.add_argument("--sweep-limit", type=int, default=None, help="images over the number of anchors")
     parser.add_argument("--out", type=Path, default=results_folder("heads"))
     arguments = parser.parse_args()
 
@@ -128,15 +131,19 @@ def main() -> None:
     swept = list(dict.fromkeys([_REFERENCE, *arguments.swept])) if arguments.swept else []
     kept = Kept(arguments.out / f"scores-{digest([*methods, *swept])}-seed{arguments.seed}.jsonl")
     for set_name in arguments.sets:
-        measure(arguments, set_name, [(method, arguments.anchors) for method in methods], kept)
+        measure(arguments, set_name, [(method, arguments.anchors) for method in methods], arguments.limit, kept)
     first = arguments.sets[0]
-    measure(arguments, first, [(method, k) for method in swept for k in arguments.budgets], kept)
+    measure(arguments, first, [(m, k) for m in swept for k in arguments.budgets], arguments.sweep_limit, kept)
 
-    def result(set_name: str, method: str, k: int) -> dict[str, float]:
-        return row(kept.scores[set_name, method, k], kept.scores[set_name, _REFERENCE, k])
+    def result(set_name: str, method: str, k: int, images: set[str] | None = None) -> dict[str, float]:
+        own = {i: error for i, error in kept.scores[set_name, method, k].items() if images is None or i in images}
+        return row(own, kept.scores[set_name, _REFERENCE, k])
 
     table = {m: {s: result(s, m, arguments.anchors) for s in arguments.sets} for m in methods}
-    sweep = {m: {str(k): result(first, m, k) for k in arguments.budgets} for m in swept}
+    # At K = 50 more images may have been scored; a curve is over the same ones everywhere.
+    scored = [set(kept.scores[first, m, k]) for m in swept for k in arguments.budgets]
+    common = set.intersection(*scored) if scored else set()
+    sweep = {m: {str(k): result(first, m, k, common) for k in arguments.budgets} for m in swept}
     text = show(
         f"AbsRel, K = {arguments.anchors}",
         arguments.sets,
