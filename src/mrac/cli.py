@@ -1,4 +1,4 @@
-"""The command line: `mrac calibrate | demo | list | cache | data | train`.
+"""The command line: `mrac calibrate | demo | list | bench | cache | data | train`.
 
 An error is one line, exit code 2; `--debug` shows more.
 """
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mrac import registry
+from mrac.cli_bench import bench_command
 from mrac.cli_cache import cache_command
 from mrac.cli_data import data_command
 from mrac.cli_train import train_command
@@ -175,6 +176,7 @@ def demo(out: Path) -> None:
     run_demo(out, Console())
 
 
+cli.add_command(bench_command)
 cli.add_command(cache_command)
 cli.add_command(data_command)
 cli.add_command(train_command)

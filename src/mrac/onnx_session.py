@@ -10,6 +10,7 @@ from typing import Any
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError, first_line
+from mrac.threads import core_limit
 
 _loading = threading.Lock()
 
@@ -76,7 +77,9 @@ def _load(path: str, changed_ns: int, where: str) -> Any:  # keyed by the time o
 
     if not Path(path).is_file():
         raise ContractError(f"{where}: no file {path}")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = core_limit() or 0  # 0: as many as the runtime finds good
     try:
-        return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # as above
         raise ContractError(f"{where}: {path} is not a usable ONNX file: {first_line(error)}") from None

@@ -5,10 +5,27 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
+_limit: int | None = None
+
+
+def limit_cores(number: int) -> None:
+    """From now on this process uses at most so many cores, networks included that it has not loaded yet.
+
+    For a process that is one of many at work on the machine: threads of theirs would wait for each other.
+    """
+    global _limit  # noqa: PLW0603  (a property of the process, as the affinity is)
+    _limit = number
+
+
+def core_limit() -> int | None:
+    """What `limit_cores` said, or None."""
+    return _limit
+
 
 def num_cores() -> int:
     """Cores this process may run on, which in a container is often fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return own if _limit is None else min(own, _limit)
 
 
 def for_each_span(count: int, work: Callable[[int, int], None]) -> None:
