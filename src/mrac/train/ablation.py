@@ -14,8 +14,8 @@ from rich.table import Table
 from mrac.io.files import write_json, write_whole
 from mrac.train.head_data import DataOptions, load_head_frames
 from mrac.train.head_options import HeadOptions
-from mrac.train.head_run import HeadRun, make_folder, make_ready, train_on
-from mrac.train.log import LOG
+from mrac.train.head_run import HeadRun, make_ready, train_on
+from mrac.train.log import LOG, make_folder
 
 # NYUv2 AbsRel of the paper's Table "Loss–architecture ablation": its own data, foundation and test images.
 _PAPER = {

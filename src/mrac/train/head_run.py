@@ -19,7 +19,7 @@ from mrac.train.head_options import HeadOptions, Precision
 from mrac.train.head_state import Decides, Watched, commit, load_head_state, save_head_state
 from mrac.train.head_task import HeadTask
 from mrac.train.head_training import HeadTraining, Task, make_accelerator
-from mrac.train.log import STATE, append_line, number, tidy
+from mrac.train.log import STATE, append_line, make_folder, number, tidy
 from mrac.train.rounding import round_weights
 from mrac.train.run import choose_device, is_held_out
 from mrac.train.tensorboard import Curves
@@ -69,18 +69,6 @@ def make_ready(run: HeadRun) -> torch.device:
     device: torch.device = make_accelerator(choose_device(run.device), run.precision).device
     make_folder(run.out)
     return device
-
-
-def make_folder(out: Path) -> None:
-    """Makes the folder of a run.
-
-    Raises:
-        ContractError: it cannot be one.
-    """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ContractError(f"train: {out} cannot be a folder for the results ({error.strerror})") from None
 
 
 def train_on(options: HeadOptions, sets: list[HeadFrames], run: HeadRun, console: Console) -> Path:

@@ -5,10 +5,23 @@ import math
 from pathlib import Path
 from typing import Any
 
+from mrac.errors import ContractError
 from mrac.io.files import write_whole
 
 LOG = "log.jsonl"
 STATE = "state.safetensors"
+
+
+def make_folder(out: Path) -> None:
+    """Makes the folder of a run.
+
+    Raises:
+        ContractError: it cannot be one.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ContractError(f"train: {out} cannot be a folder for the results ({error.strerror})") from None
 
 
 def append_line(out: Path, **content: Any) -> None:

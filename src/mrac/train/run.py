@@ -3,7 +3,6 @@
 import dataclasses
 import hashlib
 import json
-import math
 import time
 import zlib
 from collections.abc import Callable
@@ -16,10 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mrac.errors import ContractError
 from mrac.export.onnx import export_onnx
-from mrac.io.files import write_whole
 from mrac.train.checkpoint import load_network, load_state, save_network, save_state
 from mrac.train.foundation import FoundationOptions, FoundationTraining
 from mrac.train.frames import Frames, load_frames
+from mrac.train.log import STATE, append_line, make_folder, number, tidy
 from mrac.train.network import DepthNetwork
 from mrac.train.published import published_encoder
 from mrac.train.rendered import render_frames
@@ -69,10 +68,7 @@ def train_foundation(
     teacher = None if run.teacher is None else load_network(run.teacher, options.network)
     if run.teacher is not None:
         options = dataclasses.replace(options, taught_by=hashlib.sha256(run.teacher.read_bytes()).hexdigest())
-    try:
-        run.out.mkdir(parents=True, exist_ok=True)  # now, not when the first state is to be written
-    except OSError as error:
-        raise ContractError(f"train: {run.out} cannot be a folder for the results ({error.strerror})") from None
+    make_folder(run.out)  # now, not when the first state is to be written
     console.print(f"reading {run.data} ...")
     sets = load_frames(run.data, device, options.frame_pixels)
     held = [part for frames in sets if len(part := frames.take(is_held))]
@@ -84,11 +80,11 @@ def train_foundation(
         sets.append(render_frames(options.num_scenes, _SCENE_SIZE, sets[0].images, options.seed))
     published = None if teacher is not None else published_encoder(options.network.variant)
     training = FoundationTraining(options, sets, published, teacher)
-    state = run.out / "state.safetensors"
+    state = run.out / STATE
     if state.is_file():
         load_state(training, state)
         console.print(f"going on at step {training.step}")
-    _tidy(run.out, training.step)
+    tidy(run.out, training.step)
     _advance_to_end(training, held, run, console)
     about = {"steps": str(training.step), "seed": str(options.seed), "options": json.dumps(dataclasses.asdict(options))}
     round_weights(training.averaged)
@@ -96,17 +92,6 @@ def train_foundation(
     network = run.out / "embedded.onnx"
     export_foundation(training.averaged, network)
     return network
-
-
-def _tidy(out: Path, step: int) -> None:
-    """Drops what a killed run left behind: half a state, lines of the log after its last state."""
-    for part in out.glob(".state.safetensors.*"):
-        part.unlink()
-    log = out / "log.jsonl"
-    if log.is_file():
-        lines = [line for line in log.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
-        kept = "".join(line for line in lines if json.loads(line)["step"] <= step)
-        write_whole(log, lambda file: file.write(kept.encode()))
 
 
 def _advance_to_end(training: FoundationTraining, held: list[Frames], run: RunOptions, console: Console) -> None:
@@ -123,19 +108,9 @@ def _advance_to_end(training: FoundationTraining, held: list[Frames], run: RunOp
             progress.update(task, completed=training.step)
             if training.step % run.save_every == 0 or training.step == num_steps:
                 # In this order: a line too many is dropped when a killed run goes on, a missing one could not be made.
-                _log(training, float(loss), held, run.out / "log.jsonl")
-                save_state(training, run.out / "state.safetensors")
-
-
-def _log(training: FoundationTraining, loss: float, held: list[Frames], path: Path) -> None:
-    scores = {frames.set_name: _number(validate(training.averaged, frames)) for frames in held}
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"step": training.step, "loss": _number(loss), "abs_rel": scores}) + "\n")
-
-
-def _number(value: float) -> float | None:
-    """As JSON can hold it: without NaN, of a loss that ran away or a set without a reading."""
-    return round(value, 5) if math.isfinite(value) else None
+                scores = {frames.set_name: number(validate(training.averaged, frames)) for frames in held}
+                append_line(run.out, step=training.step, loss=number(float(loss)), abs_rel=scores)
+                save_state(training, run.out / STATE)
 
 
 def export_foundation(network: DepthNetwork, path: Path) -> None:
