@@ -13,7 +13,7 @@ from mrac.errors import MissingExtra
 if TYPE_CHECKING:
     from mrac.train.head_data import DataOptions
     from mrac.train.head_options import HeadOptions
-    from mrac.train.head_run import HeadRun
+    from mrac.train.head_session import HeadRun
 
 PATH = click.Path(path_type=Path)
 SEED, COUNT = click.IntRange(0, 2**32 - 1), click.IntRange(0)
@@ -176,7 +176,7 @@ def _data(given: dict[str, Any], options: "HeadOptions") -> "DataOptions":
 
 
 def _run(given: dict[str, Any]) -> "HeadRun":
-    from mrac.train.head_run import HeadRun  # noqa: PLC0415
+    from mrac.train.head_session import HeadRun  # noqa: PLC0415
 
     names = ("out", "device", "precision", "hold_out", "score_every")
     return HeadRun(**{name: given[name] for name in names})

@@ -1,7 +1,6 @@
 """The paper's loss–architecture table: every row trained on the same frames, measured on the same ones held out."""
 
 import csv
-import gc
 import io
 import json
 from dataclasses import replace
@@ -14,7 +13,8 @@ from rich.table import Table
 from mrac.io.files import write_json, write_whole
 from mrac.train.head_data import DataOptions, load_head_frames
 from mrac.train.head_options import HeadOptions
-from mrac.train.head_run import HeadRun, make_ready, train_on
+from mrac.train.head_run import make_ready, train_all
+from mrac.train.head_session import HeadRun
 from mrac.train.log import LOG, make_folder
 
 # NYUv2 AbsRel of the paper's Table "Loss–architecture ablation": its own data, foundation and test images.
@@ -34,7 +34,7 @@ _PAPER = {
 
 
 def run_ablation(recipes: dict[str, HeadOptions], data: DataOptions, run: HeadRun, console: Console) -> Path:
-    """Trains every recipe in a folder of its own below `run.out`, or goes on, and writes the table.
+    """Trains every recipe, side by side, each in a folder of its own below `run.out`, or goes on; writes the table.
 
     Returns:
         The table as ablation.json; ablation.csv and ablation.md lie beside it.
@@ -43,13 +43,12 @@ def run_ablation(recipes: dict[str, HeadOptions], data: DataOptions, run: HeadRu
         ContractError: as `train_head`.
     """
     sets = load_head_frames(data, make_ready(run), console)
-    rows = []
-    for name, options in recipes.items():
-        console.print(name)
-        own = replace(run, out=run.out / name)
+    runs = {name: replace(run, out=run.out / name) for name in recipes}
+    for own in runs.values():
         make_folder(own.out)
-        train_on(options, sets, own, console)
-        gc.collect()  # a recorded step and the training it belongs to refer to each other, and hold a GPU's memory
+    train_all([(options, runs[name]) for name, options in recipes.items()], sets, console)
+    rows = []
+    for name, own in runs.items():
         last = json.loads((own.out / LOG).read_text(encoding="utf-8").splitlines()[-1])
         rows.append({"row": name, "paper_nyu": _PAPER.get(name), **_measured(last)})
     return write_table(run.out, rows, console)

@@ -1,8 +1,7 @@
 """Curves for TensorBoard, where it is installed."""
 
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Console
 
@@ -37,11 +36,7 @@ class Curves:
             for name, value in measured.items():
                 self._writer.add_scalar(f"abs_rel/{set_name}/{name}", value, epoch)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Writes what is left."""
         if self._writer is not None:
             self._writer.close()

@@ -6,16 +6,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from rich.console import Console
+from safetensors.torch import load_file
 
 from mrac.train import ablation as study
-from mrac.train import head_run
+from mrac.train import head_session
 from mrac.train.ablation import run_ablation
 from mrac.train.head_data import DataOptions
-from mrac.train.head_run import HeadRun
+from mrac.train.head_options import HeadOptions
+from mrac.train.head_run import train_all, train_on
+from mrac.train.head_session import HeadRun
 from mrac.train.head_training import HeadTraining
 from mrac.train.recipes import ablation
 from tests.unit.train import tiny_heads
+
+ROWS = (("raw_full", 2), ("residual_full", 1))
 
 
 def run(out: Path) -> Path:
@@ -26,7 +32,7 @@ def run(out: Path) -> Path:
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "load_head_frames", lambda data, device, console: [tiny_heads.frames(12)])
-        patch.setattr(head_run, "export_checkpoint", lambda path, onnx_path: None)
+        patch.setattr(head_session, "export_checkpoint", lambda path, onnx_path: None)
         data = DataOptions(folder=Path("nowhere"), predictor=lambda frames: [])
         return run_ablation(rows, data, HeadRun(out=out, device="cpu", hold_out=0.4), Console(quiet=True))
 
@@ -47,3 +53,22 @@ def test_a_row_per_recipe_in_every_format(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(HeadTraining, "advance", never)
     assert json.loads(run(tmp_path).read_text())["rows"] == table
+
+
+def test_side_by_side_is_one_after_the_other(tmp_path: Path) -> None:
+    both = {name: replace(ablation()[name], num_epochs=epochs, batch=4) for name, epochs in ROWS}
+    both = {name: replace(options, weights=replace(options.weights, fmp=0.0)) for name, options in both.items()}
+
+    def runs(folder: str) -> list[tuple[HeadOptions, HeadRun]]:
+        outs = {name: tmp_path / folder / name for name in both}
+        for out in outs.values():
+            out.mkdir(parents=True)
+        return [(both[name], HeadRun(out=out, device="cpu", hold_out=0.4)) for name, out in outs.items()]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(head_session, "export_checkpoint", lambda path, onnx_path: None)
+        together = train_all(runs("together"), [tiny_heads.frames(12)], Console(quiet=True))
+        alone = [train_on(o, [tiny_heads.frames(12)], run, Console(quiet=True)) for o, run in runs("alone")]
+    for first, second in zip(together, alone, strict=True):
+        mine, other = load_file(first), load_file(second)
+        assert all(torch.equal(mine[name], other[name]) for name in mine)

@@ -20,10 +20,11 @@ from safetensors.torch import load_file
 
 from mrac import ContractError
 from mrac.errors import MissingExtra
-from mrac.train import head_run
+from mrac.train import head_session
 from mrac.train.head_data import DataOptions, HeadFrames
 from mrac.train.head_options import HeadOptions
-from mrac.train.head_run import HeadRun, train_head, train_on
+from mrac.train.head_run import train_head, train_on
+from mrac.train.head_session import HeadRun
 from mrac.train.head_training import HeadTraining
 from mrac.train.run import is_held_out
 from mrac.types import RelativeDepth
@@ -58,7 +59,7 @@ def train(out: Path, options: HeadOptions = OPTIONS, num: int = 6, export: bool 
     out.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch, Path(os.devnull).open("w") as nowhere:
         if not export:
-            patch.setattr(head_run, "export_checkpoint", lambda path, onnx_path: None)
+            patch.setattr(head_session, "export_checkpoint", lambda path, onnx_path: None)
         return train_on(options, [tiny_heads.frames(num)], run, Console(file=nowhere))
 
 
@@ -204,7 +205,7 @@ def test_without_what_exports_the_weights_are_kept(tmp_path: Path, monkeypatch: 
     def missing(path: Path, onnx_path: Path) -> None:
         raise MissingExtra("exporting a network", "train")
 
-    monkeypatch.setattr(head_run, "export_checkpoint", missing)
+    monkeypatch.setattr(head_session, "export_checkpoint", missing)
     with (tmp_path / "shown").open("w") as shown:
         run = HeadRun(out=tmp_path, device="cpu", hold_out=0.0)
         last = train_on(tiny_heads.options(1), [tiny_heads.frames()], run, Console(file=shown, width=500))
@@ -214,7 +215,7 @@ def test_without_what_exports_the_weights_are_kept(tmp_path: Path, monkeypatch: 
 
 def test_without_tensorboard_it_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    monkeypatch.setattr(head_run, "export_checkpoint", lambda path, onnx_path: None)
+    monkeypatch.setattr(head_session, "export_checkpoint", lambda path, onnx_path: None)
     with (tmp_path / "shown").open("w") as shown:
         run = HeadRun(out=tmp_path, device="cpu", hold_out=0.0)
         train_on(tiny_heads.options(2), [tiny_heads.frames()], run, Console(file=shown, width=500))
@@ -233,7 +234,7 @@ def test_a_folder_that_cannot_be_is_said_before_the_work(tmp_path: Path) -> None
 
 
 def test_sets_of_two_sizes_train_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(head_run, "export_checkpoint", lambda path, onnx_path: None)
+    monkeypatch.setattr(head_session, "export_checkpoint", lambda path, onnx_path: None)
     sets: list[HeadFrames] = [tiny_heads.frames(5), tiny_heads.frames(4, "wide", (32, 96))]
     run = HeadRun(out=tmp_path, device="cpu", hold_out=0.0)
     last = train_on(tiny_heads.options(1), sets, run, Console(quiet=True))
@@ -249,7 +250,7 @@ def test_what_ships_is_what_was_rounded_for_it(uninterrupted: Path) -> None:
 
 
 def test_the_pack_of_the_foundation_trains_a_head(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(head_run, "export_checkpoint", lambda path, onnx_path: None)
+    monkeypatch.setattr(head_session, "export_checkpoint", lambda path, onnx_path: None)
     pack = tiny.write_pack(tmp_path / "pack")
     data = DataOptions(folder=pack, predictor=lambda frames: enumerate(_true(frames)))
     train_head(tiny_heads.options(1), data, HeadRun(out=tmp_path / "out", device="cpu"), Console(quiet=True))

@@ -9,10 +9,11 @@ import torch
 from rich.console import Console
 
 from mrac import Anchors, Calibrator, RelativeDepth
-from mrac.train import head_run
+from mrac.train import head_session
 from mrac.train.head_data import HeadFrames
 from mrac.train.head_options import HeadOptions
-from mrac.train.head_run import HeadRun, train_on
+from mrac.train.head_run import train_on
+from mrac.train.head_session import HeadRun
 from mrac.train.head_training import HeadTraining, make_accelerator
 from mrac.train.recipes import sml_retrained
 from mrac.train.residual_network import normalise_relative
@@ -71,7 +72,7 @@ def test_what_never_runs_is_not_trained(task: SmlTask) -> None:
 
 def test_from_frames_to_a_file_that_the_head_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As torch runs it; the export has tests of its own."""
-    monkeypatch.setattr(head_run, "export_checkpoint", lambda path, onnx_path: None)
+    monkeypatch.setattr(head_session, "export_checkpoint", lambda path, onnx_path: None)
     sets = [frames(4)]
     run = HeadRun(out=tmp_path, device="cpu", hold_out=0.0)
     last = train_on(OPTIONS, sets, run, Console(quiet=True))
