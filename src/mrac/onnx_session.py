@@ -80,6 +80,6 @@ def _load(path: str, changed_ns: int, where: str) -> Any:  # keyed by the time o
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = core_limit() or 0  # 0: as many as the runtime finds good
     try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(path, sess_options=options, providers=["CPUExecutionProvider"])
     except Exception as error:  # as above
         raise ContractError(f"{where}: {path} is not a usable ONNX file: {first_line(error)}") from None

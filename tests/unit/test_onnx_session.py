@@ -95,3 +95,13 @@ def test_a_file_that_was_replaced_is_loaded_anew(tmp_path: Path) -> None:
     write_difference(path, operation="Add")
     os.utime(path, ns=(2, 2))
     assert run_network(path, {"left": A, "right": B}, "x").tolist() == [[8.0, 8.0]]
+
+
+@pytest.mark.parametrize(("limit", "threads"), [(None, 0), (1, 1)])
+def test_a_process_with_a_limit_gives_a_network_no_more_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int | None, threads: int
+) -> None:
+    monkeypatch.setattr("mrac.threads._limit", limit)
+    write_difference(tmp_path / "two.onnx")
+    session = onnx_session._session(tmp_path / "two.onnx", "test")
+    assert session.get_session_options().intra_op_num_threads == threads

@@ -2,7 +2,8 @@ import threading
 
 import pytest
 
-from mrac.threads import for_each_span, num_cores
+from mrac import threads
+from mrac.threads import core_limit, for_each_span, limit_cores, num_cores
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 100])
@@ -25,3 +26,15 @@ def test_an_error_in_a_thread_is_raised_here() -> None:
 
     with pytest.raises(ZeroDivisionError):
         for_each_span(10, work)
+
+
+def test_a_limit_holds_for_spans_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_limit", None)  # put back afterwards
+    assert core_limit() is None
+    limit_cores(1)
+    assert (core_limit(), num_cores()) == (1, 1)
+    spans: list[tuple[int, int]] = []
+    for_each_span(100, lambda start, stop: spans.append((start, stop)))
+    assert spans == [(0, 100)]
+    limit_cores(10_000)
+    assert num_cores() < 10_000

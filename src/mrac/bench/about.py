@@ -1,0 +1,105 @@
+"""What run.json records: enough to do it again, and to refuse to mix what does not belong together."""
+
+import datetime
+import hashlib
+import platform
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+from mrac.bench.protocol import Cell, Protocol
+from mrac.datasets import Dataset
+from mrac.errors import ContractError
+from mrac.io.files import user_path
+from mrac.threads import num_cores
+from mrac.version import __version__
+
+_PACKAGE: Final = Path(__file__).parent.parent
+_INVOCATION: Final = ("command", "commit", "versions", "machine", "started", "protocol_hash")
+
+
+def about_run(
+    protocol: Protocol, cells: Sequence[Cell], sets: Mapping[str, Dataset], limit: int | None, command: str
+) -> dict[str, Any]:
+    """The content of run.json for a run that starts now; no path and no name of this machine is in it."""
+    return {
+        "protocol": protocol.to_json(),
+        "protocol_hash": protocol.hash,
+        "command": command,
+        "commit": _commit(),
+        "versions": _versions(),
+        "machine": {"cores": num_cores(), "platform": f"{platform.system()} {platform.machine()}"},
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "weights": _weights(cells),
+        "limit": limit,
+        "methods": list(dict.fromkeys(cell.method for cell in cells)),
+        "sets": {name: _set(dataset, limit) for name, dataset in sets.items()},
+        "cells": len(cells),
+        "earlier": [],
+    }
+
+
+def continued(before: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, Any]:
+    """The record of a run that goes on: what `now` says, with earlier calls listed and nothing forgotten.
+
+    Raises:
+        ContractError: the two do not belong into one folder: other weights, images, limit or corruption.
+    """
+    if before is None:
+        return now
+    for key, what in (("weights", "the weights"), ("sets", "the images of the set")):
+        for name in before[key].keys() & now[key].keys():
+            if before[key][name] != now[key][name]:
+                raise ContractError(f"bench: {what} {name} have changed since this run began; another --out is needed")
+    for key, old, new in (
+        ("--limit", before["limit"], now["limit"]),
+        ("--protocol", before["protocol"]["name"], now["protocol"]["name"]),
+        ("options of the families", before["protocol"]["families"], now["protocol"]["families"]),
+    ):
+        if old != new:
+            raise ContractError(f"bench: this run began with {key} {old}, {new} arrived; another --out is needed")
+    merged = {key: {**before[key], **now[key]} for key in ("weights", "sets")}
+    methods = list(dict.fromkeys([*before["methods"], *now["methods"]]))
+    earlier = [*before["earlier"], {key: before[key] for key in _INVOCATION}]
+    return {**now, **merged, "methods": methods, "earlier": earlier}
+
+
+def _set(dataset: Dataset, limit: int | None) -> dict[str, Any]:
+    ids = [entry.id for entry in dataset.entries[:limit]]
+    digest = hashlib.sha256("\n".join(ids).encode()).hexdigest()
+    return {"images": len(ids), "hash": digest[:12]}
+
+
+def _weights(cells: Sequence[Cell]) -> dict[str, str]:
+    """SHA-256 of the package's own networks and of the files that methods name, by file name."""
+    named = {path for cell in cells for path in re.findall(r"(?:weights=|onnx:|embedded:)([^,;]+\.onnx)", cell.method)}
+    files = [*(_PACKAGE / "weights").glob("*.onnx"), *(user_path(path) for path in named)]
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(files, key=lambda path: path.name)
+        if path.is_file()
+    }
+
+
+def _versions() -> dict[str, str]:
+    versions = {"mrac": __version__, "python": platform.python_version()}
+    for name in ("numpy", "scipy", "numba", "pillow", "onnxruntime", "pyarrow", "torch", "ray"):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+def _commit() -> str | None:
+    """Of the checkout that this package lies in; None for an installed one."""
+    try:
+        git = ["git", "-C", str(_PACKAGE)]
+        head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
+        changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "."], capture_output=True, check=False)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return head.stdout.strip() + ("+changes" if changed.returncode else "")

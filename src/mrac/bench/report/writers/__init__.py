@@ -1,0 +1,1 @@
+"""A table as text: each writer has `write_table(table)`."""

@@ -1,0 +1,58 @@
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mrac.bench.about import about_run, continued
+from mrac.bench.protocol import Protocol
+from mrac.bench.work import sets_in
+from mrac.errors import ContractError
+
+Make = Callable[..., Protocol]
+
+
+@pytest.fixture
+def about(pack: Path, make_protocol: Make) -> Callable[..., dict[str, Any]]:
+    def about(limit: int | None = None, **lists: Any) -> dict[str, Any]:
+        protocol = make_protocol(**lists)
+        sets = {name: one for name, one in sets_in(pack).items() if name in protocol.grids[0]["sets"]}
+        return about_run(protocol, protocol.cells(), sets, limit, "mrac bench run")
+
+    return about
+
+
+def test_it_says_what_was_run_and_nothing_of_the_machine_s_name(about: Callable[..., dict[str, Any]]) -> None:
+    record = about(limit=2)
+    assert record["sets"]["room"]["images"] == 2
+    assert len(record["weights"]["vanilla.onnx"]) == 64
+    assert {"mrac", "python", "numpy", "onnxruntime"} <= record["versions"].keys()
+    text = json.dumps(record)
+    assert os.uname().nodename not in text
+    assert str(Path.home()) not in text
+    assert "/tmp" not in text
+
+
+def test_more_methods_and_sets_may_join(about: Callable[..., dict[str, Any]]) -> None:
+    first = about(methods=["mrac"], sets=["room"])
+    record = continued(first, about(methods=["vanilla"], sets=["street"]))
+    assert record["methods"] == ["mrac", "vanilla"]
+    assert record["sets"].keys() == {"room", "street"}
+    assert record["earlier"][0]["started"] == first["started"]
+    assert len(continued(record, first)["earlier"]) == 2
+    assert continued(None, first) == first
+
+
+def test_what_does_not_belong_together_is_refused(about: Callable[..., dict[str, Any]]) -> None:
+    first = about()
+    for changes, says in (
+        ({"limit": 1}, "the images of the set room have changed"),
+        ({"weights": {"vanilla.onnx": "00"}}, "the weights vanilla.onnx have changed"),
+        ({"protocol": first["protocol"] | {"name": "other"}}, "began with --protocol made, other arrived"),
+        ({"protocol": first["protocol"] | {"families": {"near": {"low": 0.1}}}}, "options of the families"),
+    ):
+        now = about(limit=1) if "limit" in changes else first | changes
+        with pytest.raises(ContractError, match=says):
+            continued(first, now)
