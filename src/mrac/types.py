@@ -148,10 +148,11 @@ class GateResult:
     """A verdict on each of K anchors.
 
     Attributes:
-        keep: (K,) whether the anchor may be used.
+        keep: (K,) whether the anchor is taken for right.
         score: (K,) how suspicious it is, in robust standard deviations, finite, >= 0.
         reason: (K,) one word for a person: `consistent`, `unjudged`, `nearer_than_fit`, `farther_than_fit`, ...
-        weight: (K,) trust in [0, 1]; 0 where not kept.
+        weight: (K,) trust in [0, 1], 0.5 or more where kept. What comes after goes by it, not by `keep`: doubt enters
+            as weight, and only an anchor of weight 0 is not looked at.
         status: `ok` or a named degradation.
     """
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrac import registry
-from mrac.gate._base import Gate
+from mrac.gate._base import Gate, LineGate
+from mrac.gate.none import NoGate
 from mrac.types import WORST_SCORE, GateResult, Samples
 
 GATES = registry.names("gate")
@@ -24,8 +25,7 @@ def check(result: GateResult, K: int) -> None:
     assert (result.score <= WORST_SCORE).all()
     assert (result.weight >= 0).all()
     assert (result.weight <= 1).all()
-    assert (result.weight[~result.keep] == 0).all()
-    assert (result.weight[result.keep] > 0).all()
+    assert ((result.weight >= 0.5) == result.keep).all()
     assert all(result.reason)
     assert result.status
 
@@ -54,6 +54,9 @@ class TestEveryGate:
         self, name: str, make_samples: Callable[..., Samples]
     ) -> None:
         result = self.gate(name)(make_samples(None, [1.0, 2.0, 3.0, 40.0]))
+        check(result, 4)
+        if not isinstance(self.gate(name), LineGate | NoGate):
+            return  # it has other witnesses
         assert result.keep.all()
         assert (result.reason == "unjudged").all()
         assert result.status == ("ok" if name == "none" else "no_witness")
@@ -82,6 +85,6 @@ def test_rejects_gross_outliers_and_names_their_side(
     result = registry.create("gate", name)(make_samples(2 * y - 1, read, space))
     assert not result.keep[:10].any()
     assert result.keep[10:].mean() > 0.8
-    assert set(result.reason[:5]) == {"nearer_than_fit"}
-    assert set(result.reason[5:10]) == {"farther_than_fit"}
+    assert all(reason.startswith("nearer_than") for reason in result.reason[:5])
+    assert all(reason.startswith("farther_than") for reason in result.reason[5:10])
     assert result.score[:10].min() > result.score[10:][result.keep[10:]].max()

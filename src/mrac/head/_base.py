@@ -16,8 +16,8 @@ class Scene:
     Attributes:
         image: (H, W, 3) uint8.
         relative: (H, W) float32, finite, or None when there is no relative field.
-        samples: the anchors that the gate kept.
-        fit: the closed-form fit on them.
+        samples: the anchors that the gate gave any weight.
+        fit: the closed-form fit on those that it kept, of weight 0.5 or more.
     """
 
     image: ImageArray

@@ -64,10 +64,10 @@ class Marks(NamedTuple):
 def render(samples: Samples, shape: tuple[int, int], grid: tuple[int, int]) -> Marks:
     """Puts each anchor into the pixel it lies in, of a `grid` (h, w) over an image of `shape` (H, W).
 
-    Several in one pixel become one: the mean of their log depth, weighted with the gate's trust. One without trust is
-    not seen.
+    Several in one pixel become one: the mean of their log depth, weighted with the gate's trust. One that is taken
+    for wrong is not seen.
     """
-    seen = samples.weight > 0.0
+    seen = samples.weight >= 0.5  # a network cannot half believe
     weight = samples.weight[seen]
     cells = [np.floor((samples.uv_px[seen, i] + 0.5) * (grid[1 - i] / shape[1 - i])) for i in (0, 1)]
     u, v = (np.clip(cell, 0, side - 1).astype(np.intp) for cell, side in zip(cells, grid[::-1], strict=True))
