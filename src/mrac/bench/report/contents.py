@@ -8,6 +8,7 @@ from mrac.bench.report.context import Context
 from mrac.bench.report.figures import blind_spot, gate, propagation, robustness, sweeps, teaser
 from mrac.bench.report.figures import cost as cost_figure
 from mrac.bench.report.figures import coverage as coverage_figure
+from mrac.bench.report.figures import real as real_figure
 from mrac.bench.report.figures.look import Figure
 from mrac.bench.report.figures.scenes import Scenes
 from mrac.bench.report.table import Table
@@ -52,21 +53,21 @@ _SECTIONS: Final[tuple[tuple[str, tuple[_Tables, ...], tuple[_Figures, ...]], ..
     ("Clean readings", (clean.tables,), ()),
     ("Studies", (budget.tables, placement.tables, noise.tables, losses.tables), (sweeps.figures,)),
     ("The gate", (kappa.tables, gates.tables), (gate.figures,)),
-    ("Real readings, nothing injected", (real.tables,), ()),
+    ("Real readings, nothing injected", (real.tables,), (real_figure.figures,)),
     ("Other foundations", (foundations.tables,), ()),
     ("Stated uncertainty", (coverage.tables,), (coverage_figure.figures,)),
     ("Cost", (cost.tables,), (cost_figure.figures,)),
     ("Complete tables", (complete.tables,), ()),
 )
-_IMAGES: Final = (teaser.figures, blind_spot.figures, propagation.figures)
 
 
-def sections(context: Context, scenes: Scenes | None = None) -> list[Section]:
+def sections(context: Context, scenes: Scenes | None = None, *, photos: bool = False) -> list[Section]:
     """What the runs give; a section that nothing was run for is left out.
 
     Args:
         context: of the report.
-        scenes: the runs' frames, for the figures that show or need images.
+        scenes: the runs' frames, for what must be computed on images again.
+        photos: also the figures that show them.
     """
     made = [
         Section(
@@ -77,6 +78,7 @@ def sections(context: Context, scenes: Scenes | None = None) -> list[Section]:
         for title, tables, figures in _SECTIONS
     ]
     if scenes is not None:
-        figures = [figure for make in _IMAGES for figure in make(context, scenes)]
+        wanted = (teaser.figures, blind_spot.figures, propagation.figures) if photos else (propagation.figures,)
+        figures = [figure for make in wanted for figure in make(context, scenes)]
         made.insert(1, Section("On images", (), tuple(figures)))
     return [section for section in made if section.tables or section.figures]

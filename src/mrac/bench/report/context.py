@@ -73,6 +73,14 @@ class Context:
         """Whether the cell is there or should be."""
         return self.results.has(cell) or cell.stored in self.plan
 
+    def common_seed(self, cells: Iterable[CellKey]) -> list[int] | None:
+        """The first seed that all of the cells that are there have, so that a study compares like with like.
+
+        None, which stands for all seeds, where they have none in common.
+        """
+        found = [frozenset(seeds) for cell in cells if (seeds := self.results.seeds(cell))]
+        return sorted(frozenset.intersection(*found))[:1] or None if found else None
+
     def printed(self, cell: CellKey, metric: str = "abs_rel", files: Iterable[str] | None = None) -> Printed | None:
         """What the paper prints for one of our cells."""
         if self.paper is None or cell.source != "truth":

@@ -134,6 +134,7 @@ def finished(
     return replace(
         table,
         rows=mark_best(table.rows, better, across=across),
+        best_of="row" if across else "column",
         notes=(*table.notes, *shortfall(table.rows)),
         differences=differences(context, sets, methods) if stated else (),
     )

@@ -104,6 +104,7 @@ class Table:
         rows: top to bottom.
         notes: below it: what is missing, what failed.
         differences: from the paper's setting: each as it is here and, in brackets, there.
+        best_of: what its best entries are the best of.
     """
 
     key: str
@@ -114,6 +115,7 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
+    best_of: Literal["column", "row"] = "column"
 
     def __post_init__(self) -> None:
         uneven = [row.label for row in self.rows if len(row.entries) != len(self.columns)]
@@ -127,9 +129,12 @@ class Table:
         return (*self.notes, *beside)
 
     @property
-    def any_best(self) -> bool:
-        """Whether anything is marked."""
-        return any(entry.best for row in self.rows for entry in row.entries)
+    def legend(self) -> str:
+        """What a mark on an entry means; nothing where there is none."""
+        if not any(entry.best for row in self.rows for entry in row.entries):
+            return ""
+        grouped = self.best_of == "column" and any(row.group for row in self.rows)
+        return f"best of its {self.best_of}{' in its group' if grouped else ''}."
 
 
 def mark_best(rows: Sequence[Row], better: Sequence[Better], *, across: bool = False) -> tuple[Row, ...]:
@@ -172,7 +177,7 @@ def shortfall(rows: Iterable[Row]) -> tuple[str, ...]:
     notes = []
     missing = sum(entry.num_missing for entry in entries)
     if missing:
-        notes.append(f"{missing} planned cells are missing: the run has not finished them.")
+        notes.append(f"{missing} planned cell{' is' if missing == 1 else 's are'} missing: the run is not finished.")
     failed, images = sum(entry.num_failed for entry in entries), sum(entry.num_images for entry in entries)
     if failed:
         notes.append(f"{failed} of {images} image results failed; means are over the rest.")

@@ -1,4 +1,4 @@
-"""From runs to files: report.md, report.html, cells.csv, tables/*.{csv,tex}, figures/*.{png,svg,pdf}."""
+"""From runs to files: report.md, report.html, cells.csv, tables/*.{csv,tex}, figures/*, photos/*."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,6 +31,7 @@ class ReportOptions:
         out: folder for the report.
         against_paper: show the paper's numbers beside ours.
         data: the data the runs saw, for figures that need images; None leaves those out.
+        photos: with figures that show images, which are subject to the data sets' terms.
         ablation: ablation.json of `mrac train ablation`, or None.
         seed: of resampling.
         with_figures: draw them.
@@ -40,6 +41,7 @@ class ReportOptions:
     out: Path
     against_paper: bool = False
     data: Path | None = None
+    photos: bool = False
     ablation: Path | None = None
     seed: int = 0
     with_figures: bool = True
@@ -55,6 +57,7 @@ class Written:
         num_cells: there, seeds counted apart.
         num_missing: planned and not there.
         num_failed: rows without metrics.
+        photos_of: the set whose images it shows, or "".
     """
 
     num_tables: int
@@ -62,13 +65,14 @@ class Written:
     num_cells: int
     num_missing: int
     num_failed: int
+    photos_of: str = ""
 
 
 def read_context(options: ReportOptions) -> Context:
     """Reads the runs.
 
     Raises:
-        ContractError: a folder is no run, or its plan cannot be read here.
+        ContractError: a folder is no run.
     """
     abouts = []
     for run in options.runs:
@@ -78,9 +82,14 @@ def read_context(options: ReportOptions) -> Context:
         abouts.append(about)
     columns, left_out = joined([read_run(run).to_pydict() for run in options.runs])
     notes = [f"{left_out} rows of cells that an earlier run has as well were left out."] if left_out else []
+    try:
+        plan = planned_cells(abouts)
+    except ContractError as error:  # another's method or family, which is not installed here
+        plan = {}
+        notes.append(f"What was planned cannot be told here, so neither can what is missing: {error}.")
     return Context(
         results=Results(columns),
-        plan=planned_cells(abouts),
+        plan=plan,
         runs=tuple(abouts),
         paper=Paper() if options.against_paper else None,
         seed=options.seed,
@@ -97,7 +106,8 @@ def write_report(options: ReportOptions, say: Callable[[str], None]) -> Written:
         MissingExtra: pyarrow, or matplotlib where figures are wanted, is not installed.
     """
     context = read_context(options)
-    contents = sections(context, None if options.data is None else Scenes(context, options.data))
+    scenes = None if options.data is None else Scenes(context, options.data)
+    contents = sections(context, scenes, photos=options.photos)
     saved = _save_figures(options, context, contents, say) if options.with_figures else {}
     tables = [table for section in contents for table in section.tables]
     for table in tables:
@@ -110,7 +120,9 @@ def write_report(options: ReportOptions, say: Callable[[str], None]) -> Written:
     there = {(cell, seed) for cell in results.cells for seed in results.seeds(cell)}
     planned = {(cell, seed) for cell, seeds in context.plan.items() for seed in seeds}
     failed = int((results.columns["failure"] != "").sum()) if "failure" in results.columns else 0
-    return Written(len(tables), len(saved), len(there), len(planned - there), failed)
+    shows = scenes is not None and any(one.figure.has_photos for one in saved.values())
+    photos_of = scenes.set_name if scenes is not None and shows else ""
+    return Written(len(tables), len(saved), len(there), len(planned - there), failed, photos_of)
 
 
 def _write(path: Path, text: str) -> None:
@@ -124,7 +136,7 @@ def _save_figures(
     saved = {}
     for figure in wanted:
         say(f"figure {figure.key}")
-        saved[figure.key] = save(figure, options.out / "figures")
+        saved[figure.key] = save(figure, options.out / ("photos" if figure.has_photos else "figures"))
     return saved
 
 
@@ -162,7 +174,8 @@ def _markdown(context: Context, contents: Sequence[Section], saved: dict[str, Sa
         for figure in section.figures:
             if figure.key in saved:
                 path = saved[figure.key].paths[0]
-                parts += [f"### {markdown.escape(figure.title)}", f"![{figure.key}](figures/{path.name})"]
+                where = f"{path.parent.name}/{path.name}"
+                parts += [f"### {markdown.escape(figure.title)}", f"![{figure.key}]({where})"]
                 parts.append(markdown.wrap(markdown.escape(figure.about)))
     return "\n\n".join(parts) + "\n"
 

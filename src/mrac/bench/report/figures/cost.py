@@ -1,46 +1,40 @@
-"""What a cell costs: over its images, and over the methods that share them."""
+"""What a cell costs over its images."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mrac.bench.report.context import Context
-from mrac.bench.report.figures.look import GREY, INK, Figure, new_canvas, style
-from mrac.bench.report.labels import family_label, method_label, set_label
+from mrac.bench.report.figures.look import Figure, new_canvas, style
+from mrac.bench.report.labels import family_label, is_swept, method_label, set_label
 from mrac.bench.report.results import CellKey
-from mrac.conventions import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-_SHARED: Final = "shared_ms"
-"""Time of what an image's rows have in common: decoding, relative depth, anchors. Older runs have no such column."""
-
 
 def figures(context: Context) -> list[Figure]:
-    """One, of the set with the most images."""
+    """One, of the condition that most methods were run under."""
     cells = _cells(context)
     if not cells:
         return []
-    shared = _SHARED in context.results.columns
-    about = f"{set_label(cells[0].set)}, {family_label(cells[0].family)}, K = 50. Left: the sum over the images so far."
-    about += (
-        " Right: one image under one condition, methods added one by one; dashed: if each decoded and predicted for "
-        "itself."
-        if shared
-        else " The run did not record what methods share, so the cost over methods cannot be shown."
+    about = (
+        f"{set_label(cells[0].set)}, {family_label(cells[0].family)}, K = 50: gate, fit and head of a method, summed "
+        "over the images so far. What methods share (decoding, relative depth, anchors) is not in it; "
+        "`python -m benchmarks.bench_scaling` measures that."
     )
-    return [Figure("cost", "Cost per cell", about, lambda: _draw(context, cells, shared))]
+    return [Figure("cost", "Cost of a cell over its images", about, lambda: _draw(context, cells))]
 
 
 def _cells(context: Context) -> list[CellKey]:
-    """All methods under one condition of the largest set."""
+    """All methods under one condition: the one with the most of them, then with the most images."""
     if "time_ms" not in context.results.columns:
         return []
     by_condition: dict[CellKey, list[CellKey]] = {}
     for cell in context.results.cells:
-        if (cell.num_anchors, cell.source) == (50, "truth"):
+        grid = (cell.num_anchors, cell.source) == (50, "truth") and not is_swept(cell.method)
+        if grid and context.results.mean("time_ms", cell).value is not None:
             by_condition.setdefault(cell.with_method(""), []).append(cell)
     if not by_condition:
         return []
@@ -55,52 +49,33 @@ def _cells(context: Context) -> list[CellKey]:
     return sorted(by_condition[best], key=lambda cell: order.index(cell.method))
 
 
-def _times(context: Context, cell: CellKey, column: str = "time_ms") -> FloatArray:
-    return np.asarray(np.nan_to_num(context.results.column(column, cell, context.results.seeds(cell)[0])))
-
-
-def _draw(context: Context, cells: list[CellKey], shared: bool) -> "Canvas":
-    canvas = new_canvas(7.6 if shared else 4.6, 3.2)
-    grid = canvas.subplots(1, 2 if shared else 1, squeeze=False)
-    _over_images(context, cells, grid[0][0])
-    if shared:
-        _over_methods(context, cells, grid[0][1])
-    return canvas
-
-
-def _over_images(context: Context, cells: list[CellKey], axes: "Axes") -> None:
+def _draw(context: Context, cells: list[CellKey]) -> "Canvas":
+    canvas = new_canvas(5.6, 3.4)
+    axes = canvas.subplots()
     ends = []
     for i, cell in enumerate(cells):
-        seconds = np.cumsum(_times(context, cell)) / 1e3
+        times_ms = context.results.column("time_ms", cell, context.results.seeds(cell)[0])
+        seconds = np.cumsum(np.nan_to_num(times_ms)) / 1e3
         look = style(cell.method, i)
         axes.plot(np.arange(1, seconds.size + 1), seconds, color=look["color"], linestyle=look["linestyle"])
         ends.append((float(seconds[-1]), method_label(cell.method), look["color"], seconds.size))
     axes.set(xlabel="images of the cell", ylabel="seconds of one core", xlim=(0, None), ylim=(0, None))
     _label_ends(axes, ends)
+    return canvas
 
 
 def _label_ends(axes: "Axes", ends: list[tuple[float, str, str, int]]) -> None:
     """Names at the ends of lines, pushed apart so that each can be read."""
     ends = sorted(ends)
-    top = max(y for y, *_ in ends) * 1.05
+    top, right = max(y for y, *_ in ends) * 1.05, max(x for *_, x in ends)
     gap = top * 0.065
     at = np.array([y for y, *_ in ends])
     for _ in range(100):
         overlap = np.maximum(gap - np.diff(at), 0.0) / 2.0
         at[:-1] -= overlap
         at[1:] += overlap
-    for (y, label, color, x), place in zip(ends, at + max(0.0, -at[0]), strict=True):
-        axes.annotate(label, xy=(x, y), xytext=(x * 1.03, place), color=color, va="center", annotation_clip=False)
-    axes.set_ylim(0, max(top, at[-1] + gap))
-
-
-def _over_methods(context: Context, cells: list[CellKey], axes: "Axes") -> None:
-    own = [float(np.mean(_times(context, cell))) for cell in cells]
-    once = float(np.mean(_times(context, cells[0], _SHARED)))
-    count = np.arange(1, len(cells) + 1)
-    together = once + np.cumsum(own)
-    axes.plot(count, count * once + np.cumsum(own), color=GREY, linestyle="--", marker="o", fillstyle="none")
-    axes.plot(count, together, color=INK, marker="o")
-    axes.axhspan(0.0, once, color=GREY, alpha=0.15, linewidth=0)
-    axes.text(1, once / 2, "decoding, relative depth, anchors: once", fontsize=8, va="center")
-    axes.set(xlabel="methods", ylabel="ms per image and condition", ylim=(0, None), xticks=count)
+    for i in range(len(at)):  # none below the axis
+        at[i] = max(at[i], 0.0 if i == 0 else at[i - 1] + gap)
+    for (_, label, color, _), place in zip(ends, at, strict=True):
+        axes.text(right * 1.03, place, label, color=color, va="center")
+    axes.set_ylim(0, max(top, at[-1] + gap / 2))

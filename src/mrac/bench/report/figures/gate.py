@@ -58,7 +58,8 @@ def _panels(cells: list[CellKey]) -> list[tuple[str, list[CellKey]]]:
 def _lines(context: Context, cells: list[CellKey], variants: dict[float, str]) -> list[Series]:
     series = []
     for cell in cells:
-        entries = [context.entry(cell.with_method(m), files=("kappa",)) for m in variants.values()]
+        seeds = context.common_seed(cell.with_method(m) for m in variants.values())
+        entries = [context.entry(cell.with_method(m), seeds=seeds, files=("kappa",)) for m in variants.values()]
         series.append(
             Series(
                 name=set_label(cell.set),
@@ -82,8 +83,9 @@ def _plane(context: Context, panels: list[tuple[str, list[CellKey]]], variants: 
         axes.set_aspect("equal")
         for cell in own:
             look = style(set_label(cell.set), sets.index(cell.set))
+            seeds = context.common_seed(cell.with_method(m) for m in variants.values())
             ours = [
-                [context.entry(cell.with_method(m), metric, files=("kappa",)) for m in variants.values()]
+                [context.entry(cell.with_method(m), metric, seeds=seeds, files=("kappa",)) for m in variants.values()]
                 for metric in ("gate_precision", "gate_recall")
             ]
             xy = [(p.value, r.value) for p, r in zip(*ours, strict=True) if p.value is not None and r.value is not None]

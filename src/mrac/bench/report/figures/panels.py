@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _PANEL_IN: Final = (2.35, 2.05)
 _HOLLOW: Final[Any] = {"marker": "o", "markersize": 7, "fillstyle": "none", "linestyle": "none"}
+_PAPERS: Final = "the paper's"
 _ALONE_IN: Final = (5.2, 3.0)  # of a figure that has one panel
 
 
@@ -66,7 +67,7 @@ class Axis:
         ticks: where, or nothing to leave it to the drawing.
         labels: at the ticks, or nothing for the numbers.
         shared: one range for all panels.
-        from_zero: start at 0 where not logarithmic.
+        from_zero: start at 0 (of y, where not logarithmic).
     """
 
     label: str
@@ -82,12 +83,11 @@ def draw_panels(panels: Sequence[Panel], x: Axis, y: Axis, *, num_columns: int =
     columns = min(num_columns, len(panels))
     num_rows = math.ceil(len(panels) / columns)
     names = dict.fromkeys((one.name, one.label) for panel in panels for one in panel.series)
-    labels = [label for _, label in names] + ["the paper's"] * any(s.printed for p in panels for s in p.series)
+    labels = [label for _, label in names] + [_PAPERS] * any(s.printed for p in panels for s in p.series)
     panel_w, panel_h = _ALONE_IN if len(panels) == 1 else _PANEL_IN
     width = panel_w * columns + 0.4
-    # Some 0.08 in a letter and 0.65 in a mark with its gaps: as many in a line as fit.
-    in_line = max(int(width / (0.65 + 0.08 * max(map(len, labels)))), 1)
-    legend_rows = math.ceil(len(labels) / in_line)
+    # Some 0.08 in a letter and 0.65 in a mark with its gaps.
+    legend_rows = math.ceil(sum(0.65 + 0.08 * len(label) for label in labels) / width)
     canvas = new_canvas(width, panel_h * num_rows + 0.35 + 0.2 * legend_rows)
     grid = canvas.subplots(num_rows, columns, squeeze=False, sharex=x.shared, sharey=y.shared)
     handles: dict[str, Any] = {}
@@ -104,10 +104,19 @@ def draw_panels(panels: Sequence[Panel], x: Axis, y: Axis, *, num_columns: int =
             axes.set_xlabel(x.label)
         if place % columns == 0:
             axes.set_ylabel(y.label)
+    # Only now: a limit that is set while panels are still to come would hold for them too.
+    for axes in grid.flat[: len(panels)] if y.from_zero else ():
+        axes.set_ylim(bottom=0.0)
+    if len(labels) > len(names):
+        handles[_PAPERS] = _hollow()
     canvas.legend(
-        list(handles.values()), list(handles), loc="outside lower center", ncols=math.ceil(len(handles) / legend_rows),
-        handlelength=2.4, columnspacing=1.4,
-    )  # fmt: skip
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=math.ceil(len(handles) / legend_rows),
+        handlelength=2.4,
+        columnspacing=1.4,
+    )
     return canvas
 
 
@@ -121,6 +130,8 @@ def _draw(axes: "Axes", panel: Panel, names: list[str], handles: dict[str, Any])
     axes.set_title(panel.title)
     if panel.line_at is not None:
         axes.axhline(panel.line_at, color=GREY, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    if not any(math.isfinite(value) for one in panel.series for value in one.y):
+        axes.text(0.5, 0.5, "missing", transform=axes.transAxes, ha="center", color=GREY)
     for one in panel.series:
         look = style(one.name, names.index(one.name)) | ({} if one.joined else {"linestyle": "none"})
         (handle,) = axes.plot(one.x, one.y, markeredgewidth=1.0, zorder=3, **look)
@@ -142,8 +153,6 @@ def _set_axis(axes: "Axes", which: str, axis: Axis) -> None:
             side.set_tick_params(labelsize=7.5)  # words are longer than numbers
     elif axis.log:
         _plain_log(axes, which)
-    if axis.from_zero:
-        getattr(axes, f"set_{which}lim")(**{"bottom" if which == "y" else "left": 0.0})
 
 
 def _plain_log(axes: "Axes", which: str) -> None:
@@ -152,7 +161,8 @@ def _plain_log(axes: "Axes", which: str) -> None:
 
     side = getattr(axes, f"{which}axis")
     low, high = getattr(axes, f"get_{which}lim")()
-    subs = (1.0, 2.0, 5.0) if high < 200.0 * low else (1.0,)
+    room = 200.0 if which == "x" else 2000.0  # numbers side by side need more of it than one above the other
+    subs = (1.0, 2.0, 5.0) if high < room * low else (1.0,)
     side.set_major_locator(LogLocator(base=10.0, subs=subs, numticks=20))
     side.set_minor_locator(NullLocator())
     side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -68,7 +68,7 @@ def _panel(context: Context, scenes: Scenes, frames: list[int]) -> Panel:
     centres = [(a + b) / 2 for a, b in pairwise(EDGES_PX)]
     printed: dict[str, list[tuple[float, float]]] = {}
     for theirs, from_px, to_px, value in context.paper.propagation() if context.paper else ():
-        printed.setdefault(theirs, []).append(((from_px + to_px) / 2, value))
+        printed.setdefault(theirs, []).extend((centre, value) for centre in centres if from_px < centre < to_px)
     series = []
     for m in scenes.methods:
         table = np.array(values[m]).T

@@ -10,6 +10,7 @@ from mrac.bench.report.figures.look import Figure
 from mrac.bench.report.figures.panels import Axis, Panel, Series, draw_panels
 from mrac.bench.report.labels import family_label, method_label, set_label
 from mrac.bench.report.results import CellKey
+from mrac.bench.report.table import NOT_RUN
 from mrac.bench.report.tables.overview import mean_over_sets, swept
 from mrac.conventions import FloatArray
 
@@ -51,11 +52,13 @@ def _mean_panel(context: Context, family: str) -> Panel:
     series = []
     for m in shown(methods):
         cells = [CellKey(set="", method=m, family=family, fraction=p) for p in fractions]
-        entries = [mean_over_sets(context, cell, sets) for cell in cells]
+        found = [mean_over_sets(context, cell, sets) for cell in cells]
+        there = [i for i, entry in enumerate(found) if entry.state != NOT_RUN]
+        entries = [found[i] for i in there]
         y = np.array([np.nan if e.value is None else e.value for e in entries])
         spread = np.array([0.0 if e.spread is None else e.spread for e in entries])
         low = np.maximum(y - spread, y * 0.2)  # a logarithmic axis has no room for 0
-        series.append(_series(m, fractions, y, low, y + spread))
+        series.append(_series(m, [fractions[i] for i in there], y, low, y + spread))
     return Panel(title=family_label(family), series=series)
 
 
@@ -63,12 +66,13 @@ def _panel(context: Context, family: str, set_name: str) -> Panel:
     _, methods, fractions = swept(context, family)
     series = []
     for m in shown(methods):
-        cells = [CellKey(set=set_name, method=m, family=family, fraction=p) for p in fractions]
+        own = [p for p in fractions if context.has(CellKey(set=set_name, method=m, family=family, fraction=p))]
+        cells = [CellKey(set=set_name, method=m, family=family, fraction=p) for p in own]
         seeds = sorted({seed for cell in cells for seed in context.results.seeds(cell)})[:1]
         values = context.results.matrix("abs_rel", cells, seeds)
         if values.size:
             y = resampled_means(values, np.ones((1, values.shape[1])))[0]
-            series.append(_series(m, fractions, y, *mean_intervals(values, set_name, context.seed)))
+            series.append(_series(m, own, y, *mean_intervals(values, set_name, context.seed)))
     return Panel(title=f"{set_label(set_name)}, {family_label(family)}", series=series)
 
 

@@ -1,11 +1,11 @@
 """Frames seen again for figures that show images: the same anchors as in the run, drawn from the same seeds.
 
-Photographs and depth of a data set are its owners': a figure made here may be looked at by whoever has the data, and is
-committed or published only where the set's terms allow it. Of NYUv2, KITTI, SUN RGB-D and TUM as packed for this
-project none may.
+Photographs and depth of a data set are its owners': a figure that shows them may be looked at by whoever has the data.
+Panels of NYUv2's images may not be committed to this repository or published; of any other set only where its terms
+allow it, with its name. So a report shows none unless it is asked to (`--photos`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,7 @@ from mrac.metrics import clip_depth
 from mrac.types import Anchors, MetricDepth, RelativeDepth
 
 _LEARNERS: Final = ("vi_depth", "sml_retrained")
+_KEPT: Final = 4  # frames in memory, with every method's depth: figures share some
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,7 @@ class Scenes:
 
     def __init__(self, context: Context, data: Path) -> None:
         self._context = context
+        self._seen: dict[int, Seen] = {}
         there = sets_in(data)
         names = [name for name in context.grid_names("set", family="near") if name in there]
         if not names:
@@ -110,13 +112,20 @@ class Scenes:
         ranked = self.by_gap
         return [ranked[int((i + 0.5) * len(ranked) / count)] for i in range(min(count, len(ranked)))]
 
-    def see(self, place: int, methods: Sequence[str] | None = None) -> Seen:
-        """Runs the methods on a frame under 25 % near readings, K = 50, seed 0."""
+    def see(self, place: int) -> Seen:
+        """Runs the methods on a frame under 25 % near readings, K = 50, seed 0; the last few frames are kept."""
+        if place not in self._seen:
+            self._seen[place] = self._run(place)
+        while len(self._seen) > _KEPT:
+            del self._seen[next(iter(self._seen))]
+        return self._seen[place]
+
+    def _run(self, place: int) -> Seen:
         sample = self.dataset[place]
         drawn = Draws(sample, self._protocol, _no_uncertainty)(self.condition)
         fields: dict[str, RelativeDepth | None] = {}
         answers = {}
-        for method in self.methods if methods is None else methods:
+        for method in self.methods:
             calibrator = _calibrators.setdefault(method, parse_method(method).calibrator())
             name = repr(calibrator.foundation)
             if name not in fields:

@@ -32,19 +32,16 @@ def _curve_table(context: Context, set_name: str) -> list[Table]:
     budgets, methods = curve(context, set_name)
     if not budgets:
         return []
+    cells = [[CellKey(set=set_name, method=m, num_anchors=K) for m in methods] for K in budgets]
+    seeds = context.common_seed(cell for own in cells for cell in own)
     rows = tuple(
-        Row(
-            label=f"{K}",
-            entries=tuple(
-                context.entry(CellKey(set=set_name, method=m, num_anchors=K), files=("budget",)) for m in methods
-            ),
-        )
-        for K in budgets
+        Row(label=f"{K}", entries=tuple(context.entry(cell, seeds=seeds, files=("budget",)) for cell in own))
+        for K, own in zip(budgets, cells, strict=True)
     )
     table = Table(
         key=f"budget_{set_name}",
         title=f"AbsRel over the number of readings (Fig. 4), {set_label(set_name)}",
-        about="Clean readings at random. Lower is better; * marks the best method for a budget.",
+        about="Clean readings at random. Lower is better.",
         corner="K",
         columns=tuple(short(m) for m in methods),
         rows=rows,
@@ -60,7 +57,8 @@ def _own_budget(context: Context) -> list[Table]:
             cells = [CellKey(set=name, method=method, family="near", fraction=0.25, num_anchors=K) for K in (50, 150)]
             if not context.has(cells[0]):
                 continue
-            entries = tuple(context.entry(cell, files=("budget",)) for cell in cells)
+            seeds = context.common_seed(cells)
+            entries = tuple(context.entry(cell, seeds=seeds, files=("budget",)) for cell in cells)
             label = context.paper_label(method)
             rows.append(Row(label=method_label(method), entries=entries, group=set_label(name), paper_label=label))
     if not rows:

@@ -76,7 +76,8 @@ def _reference_tables(context: Context) -> list[Table]:
         for family in families:
             for p in [0.0, *context.grid_names("fraction", set=set_name, family=family)]:
                 cells = [CellKey(set=set_name, method=m, family=family, fraction=p) for m in methods]
-                entries = tuple(context.entry(cell, files=("clean",)) for cell in cells)
+                seeds = _first_seed(context, set=set_name, family=family)
+                entries = tuple(context.entry(cell, seeds=seeds, files=("clean",)) for cell in cells)
                 rows.append(Row(label=f"p = {percent(p)}", entries=entries, group=family_label(family)))
         table = Table(
             key=f"references_{set_name}",
@@ -98,14 +99,13 @@ def _budget_tables(context: Context) -> list[Table]:
     for set_name in context.names("set", **where):
         methods = context.names("method", set=set_name, **where)
         families = [f for f in FAMILIES if f in context.names("family", set=set_name, **where)]
+        shown = [(f, p) for f in families for p in context.names("fraction", set=set_name, family=f, **where)]
         rows: list[Row] = []
-        for family in families:
-            fractions = sorted({0.0, *context.names("fraction", set=set_name, family=family, **where)})
-            for p in fractions:
-                cells = [CellKey(set=set_name, method=m, family=family, fraction=p, num_anchors=150) for m in methods]
-                seeds = _first_seed(context, set=set_name, **where)
-                group = f"{family_label(family)}, {percent(p)}"
-                rows += _metric_rows(context, [cell for cell in cells if context.has(cell)], seeds, group)
+        for family, p in [("none", 0.0), *shown] if shown else ():
+            cells = [CellKey(set=set_name, method=m, family=family, fraction=p, num_anchors=150) for m in methods]
+            seeds = _first_seed(context, set=set_name, **where)
+            group = f"{family_label(family)}, {percent(p)}" if p else "clean"
+            rows += _metric_rows(context, [cell for cell in cells if context.has(cell)], seeds, group)
         if rows:
             table = Table(
                 key=f"budget150_{set_name}",

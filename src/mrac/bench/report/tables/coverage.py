@@ -49,10 +49,11 @@ def tables(context: Context) -> list[Table]:
         rows = [row for row in rows if any(entry.value is not None or entry.num_missing for entry in row.entries)]
         if not rows:
             continue
+        wanted = percent(round(level, 2))
         table = Table(
             key=metric,
-            title=f"Coverage of the stated deviation: pixels within the {percent(level)} interval, %",
-            about=f"Calibrated is {percent(level)}; fewer is overconfident. K = 50. The paper reports none.",
+            title=f"Coverage of the stated deviation: pixels within the {wanted} interval, %",
+            about=f"Calibrated is {wanted}; fewer is overconfident. K = 50. The paper reports none.",
             corner="method",
             columns=tuple(_heading(cell) for cell in cells),
             rows=tuple(rows),

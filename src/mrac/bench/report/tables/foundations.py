@@ -33,10 +33,11 @@ def tables(context: Context) -> list[Table]:
         groups: dict[str, list[str]] = {_OWN: ordered(own, METHODS)}
         for m in methods:
             groups.setdefault(foundation(m), []).append(m)
+        seeds = context.common_seed(cell.with_method(m) for cell in cells for own in groups.values() for m in own)
         rows = tuple(
             Row(
                 label=method_label(without_foundation(m)),
-                entries=tuple(context.entry(cell.with_method(m), files=()) for cell in cells),
+                entries=tuple(context.entry(cell.with_method(m), seeds=seeds, files=()) for cell in cells),
                 group=group,
             )
             for group, members in groups.items()
@@ -45,7 +46,7 @@ def tables(context: Context) -> list[Table]:
         table = Table(
             key=f"foundations_{set_name}",
             title=f"Other foundations, {set_label(set_name)}: AbsRel",
-            about="K = 50. Lower is better; * marks the best of a foundation.",
+            about="K = 50. Lower is better.",
             corner="method",
             columns=tuple(_heading(cell) for cell in cells),
             rows=rows,

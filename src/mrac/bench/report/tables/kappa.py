@@ -63,11 +63,12 @@ def tables(context: Context) -> list[Table]:
 
 def _table(context: Context, base: str, variants: dict[float, str], shown: _Shown) -> Table:
     cells = conditions(context, variants)
+    seeds = context.common_seed(cell.with_method(m) for cell in cells for m in variants.values())
     rows = [
         Row(
             label=f"{set_label(cell.set)}, {family_label(cell.family)}",
             entries=tuple(
-                context.entry(cell.with_method(m), shown.metric, decimals=shown.decimals, files=("kappa",))
+                context.entry(cell.with_method(m), shown.metric, seeds=seeds, decimals=shown.decimals, files=("kappa",))
                 for m in variants.values()
             ),
         )

@@ -31,16 +31,13 @@ def tables(context: Context) -> list[Table]:
         if not noise:
             continue
         methods = context.methods(set=set_name, fraction=1.0)
+        cells = [CellKey(set=set_name, method="")]
+        cells += [CellKey(set=set_name, method="", family=family, fraction=1.0) for family in noise.values()]
+        seeds = context.common_seed(cell.with_method(m) for cell in cells for m in methods)
         rows = tuple(
             Row(
                 label=method_label(m),
-                entries=tuple(
-                    context.entry(cell, files=())
-                    for cell in (
-                        CellKey(set=set_name, method=m),
-                        *(CellKey(set=set_name, method=m, family=f, fraction=1.0) for f in noise.values()),
-                    )
-                ),
+                entries=tuple(context.entry(cell.with_method(m), seeds=seeds, files=()) for cell in cells),
             )
             for m in methods
         )

@@ -37,19 +37,19 @@ def tables(context: Context) -> list[Table]:
         methods, placements, budgets = studied(context, set_name)
         if not methods:
             continue
+        cells = {
+            (m, where): [CellKey(set=set_name, method=m, num_anchors=K, placement=where) for K in budgets]
+            for m in methods
+            for where in placements
+        }
+        seeds = context.common_seed(cell for own in cells.values() for cell in own)
         rows = tuple(
             Row(
-                label=PLACEMENTS.get(placement, placement),
-                entries=tuple(
-                    context.entry(
-                        CellKey(set=set_name, method=method, num_anchors=K, placement=placement), files=("placement",)
-                    )
-                    for K in budgets
-                ),
-                group=method_label(method),
+                label=PLACEMENTS.get(where, where),
+                entries=tuple(context.entry(cell, seeds=seeds, files=("placement",)) for cell in own),
+                group=method_label(m),
             )
-            for method in methods
-            for placement in placements
+            for (m, where), own in cells.items()
         )
         table = Table(
             key=f"placement_{set_name}",

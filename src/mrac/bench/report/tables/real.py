@@ -26,8 +26,12 @@ _GATE: Final = {
 
 def studied(context: Context) -> list[tuple[str, str]]:
     """Set and source of every study of real readings."""
-    sources = [source for source in context.names("source") if source != "truth"]
-    return [(name, source) for source in sources for name in context.names("set", source=source)]
+    return [
+        (name, source)
+        for name in context.names("set")
+        for source in context.names("source", set=name)
+        if source != "truth"
+    ]
 
 
 def conditions(context: Context, set_name: str, source: str) -> list[CellKey]:

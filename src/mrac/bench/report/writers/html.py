@@ -53,8 +53,8 @@ def write_table(table: Table) -> str:
         cells = "".join(_cell(entry, row.has_paper) for entry in row.entries)
         lines.append(f"<tr><td>{escape(row.label)}{beside}</td>{cells}</tr>")
     lines.append("</tbody></table></div>")
-    if table.any_best:
-        lines.append('<p class="note">Bold: the best of its column or row.</p>')
+    if table.legend:
+        lines.append(f'<p class="note">Bold: {table.legend}</p>')
     lines += [f'<p class="note">{escape(line)}</p>' for line in table.feet]
     return "\n".join([*lines, "</div>"])
 

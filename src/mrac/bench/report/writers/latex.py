@@ -14,6 +14,9 @@ _SPECIAL: Final = {
 }  # fmt: skip
 
 
+_NARROW: Final = 5  # columns of numbers that fit one column of a page
+
+
 def escape(text: str) -> str:
     """Text that LaTeX sets as it is; brackets too, which behind a line's end would be taken for its spacing."""
     return "".join(_SPECIAL.get(character, character) for character in text)
@@ -21,8 +24,9 @@ def escape(text: str) -> str:
 
 def write_table(table: Table) -> str:
     """A floating table; what is to be said of it stands below."""
+    kind = "table*" if len(table.columns) > _NARROW else "table"
     lines = [
-        r"\begin{table}[t]",
+        rf"\begin{{{kind}}}[t]",
         r"\centering",
         rf"\caption{{{escape(table.title)}. {escape(table.about)}}}",
         rf"\label{{tab:{table.key}}}",
@@ -44,11 +48,12 @@ def write_table(table: Table) -> str:
             printed = [rf"\textit{{{escape(entry.paper.text)}}}" if entry.paper else "" for entry in row.entries]
             lines.append(" & ".join([rf"\quad\textit{{{escape(row.paper_label)}}}", *printed]) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    if table.feet:
+    feet = [*([f"Bold: {table.legend}"] if table.legend else []), *table.feet]
+    if feet:
         lines += [r"\par\vspace{2pt}\begin{minipage}{\linewidth}\scriptsize"]
-        lines += [rf"{escape(note)}\par" for note in table.feet]
+        lines += [rf"{escape(note)}\par" for note in feet]
         lines += [r"\end{minipage}"]
-    return "\n".join([*lines, r"\end{table}", ""])
+    return "\n".join([*lines, rf"\end{{{kind}}}", ""])
 
 
 def _ours(entry: Entry) -> str:

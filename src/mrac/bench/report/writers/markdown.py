@@ -25,14 +25,14 @@ def wrap(text: str, indent: str = "") -> str:
 def write_table(table: Table) -> str:
     """Title, what it shows, the table, and what is to be said of it."""
     parts = [f"### {escape(table.title)}", wrap(escape(table.about)), _grid(table)]
-    if table.any_best:
-        parts.append(f"\\{BEST} best of its column{' in its group' if any(row.group for row in table.rows) else ''}.")
+    if table.legend:
+        parts.append(f"\\{BEST} {table.legend}")
     parts += [wrap(escape(line)) for line in table.feet]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _grid(table: Table) -> str:
-    lines = [[table.corner, *table.columns]]
+    lines = [[escape(text) for text in (table.corner, *table.columns)]]
     group = ""
     for row in table.rows:
         if row.group != group:
