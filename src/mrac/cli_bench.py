@@ -53,9 +53,17 @@ def _list(kind: type) -> Any:
 @click.option("--anchors", callback=_list(int), metavar="LIST", help="Readings per image, e.g. 50.")
 @click.option("--seeds", callback=_list(int), metavar="LIST", help="e.g. 0,1,2.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N images of each set.")
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@click.option(
+    "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Of heads' networks."
+)
 @click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True)
-@click.option("--workers", type=click.IntRange(0), default=0, metavar="N", help="Processes. Default: one per core.")
+@click.option(
+    "--workers",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Processes. Default: one per core; on a GPU at most 8.",
+)
 def run(protocol: str, data: Path, out: Path, **options: Any) -> None:
     """Run every cell of a protocol that RUN does not have yet; stopped at any moment, the same command goes on.
 
@@ -68,6 +76,7 @@ def run(protocol: str, data: Path, out: Path, **options: Any) -> None:
       mrac bench run --protocol paper --data data/eval --out runs/paper --methods default
       mrac bench run --protocol quick --data data/eval --out runs/quick --sets nyu --limit 2
       mrac bench run --protocol paper --data data/eval --out runs/ray --executor ray
+      mrac bench run --protocol paper --data data/eval --out runs/gpu --device cuda
     """
     from mrac.bench.run import BenchOptions, run_bench  # noqa: PLC0415  (numpy and more: --help should not wait)
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,32 @@ from mrac.errors import ContractError
 from mrac.fit._base import Fit
 from mrac.foundation._base import Foundation
 from mrac.gate._base import Gate, unjudged
-from mrac.head._base import Head, Scene
+from mrac.head._base import Head, HeadResult, Scene
 from mrac.method._base import Method
 from mrac.relative import fill_invalid, in_space, sample_bilinear
 from mrac.space import Space, as_space
 from mrac.types import WORST_SCORE, Anchors, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
+
+
+@dataclass(frozen=True, eq=False)
+class BeforeHead:
+    """A frame after all stages but the last.
+
+    Attributes:
+        scene: what the head is given.
+        reason: (K,) of each anchor that came in, whether it is usable.
+        gated: the gate's verdicts on the usable ones.
+        given: whether the call brought its own relative field.
+        cache: see `MetricDepth`.
+        timings_ms: of the stages so far.
+    """
+
+    scene: Scene
+    reason: TextArray
+    gated: GateResult
+    given: bool
+    cache: CacheUse
+    timings_ms: dict[str, float]
 
 
 class Calibrator:
@@ -81,6 +103,14 @@ class Calibrator:
             ContractError: the image is not (H, W, 3) uint8, the relative field has another size or no finite value, or
                 there are anchors but none of them is usable.
         """
+        before = self.before_head(image, anchors, relative)
+        timings: dict[str, float] = {}
+        with _timed(timings, "head"):
+            dense = self.head(before.scene)
+        return self.with_head(before, dense, timings["head"])
+
+    def before_head(self, image: ImageArray, anchors: Anchors, relative: RelativeDepth | None = None) -> BeforeHead:
+        """All stages but the head, for one who runs it himself: on many scenes at once, say. See `__call__`."""
         check_image(image)
         given = relative is not None
         use: CacheUse = "off"
@@ -98,24 +128,29 @@ class Calibrator:
             gated = self.gate(samples)
             if len(samples) and not gated.keep.any():
                 gated = unjudged(len(samples), "gate_emptied")
-            kept = samples.keep(gated.keep, gated.weight)
+            heard = samples.keep(
+                gated.weight > 0.0, gated.weight
+            )  # a head may weigh what it doubts; a line is for the kept
         with _timed(timings, "fit"):
-            fit = self.fit(kept)
-        with _timed(timings, "head"):
-            dense = self.head(Scene(image, field, kept, fit))
+            fit = self.fit(samples.keep(gated.keep, gated.weight))
+        return BeforeHead(Scene(image, field, heard, fit), reason, gated, given, use, timings)
+
+    def with_head(self, before: BeforeHead, dense: HeadResult, head_ms: float) -> MetricDepth:
+        """The answer, from what `before_head` gave, what the head made of its scene, and how long that took."""
+        fit, gated = before.scene.fit, before.gated
         stages = {stage: getattr(self, stage) for stage in ("foundation", "gate", "fit", "head")}
         names = {stage: _name(implementation) for stage, implementation in stages.items()}
         return MetricDepth(
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
-            anchors=_verdicts(reason, gated),
+            anchors=_verdicts(before.reason, gated),
             status=next((s for s in (fit.status, gated.status, dense.status) if s != "ok"), "ok"),
             fit=fit,
-            space=samples.space,
-            stages={"method": self.method, **names, **({"foundation": "given"} if given else {})},
+            space=before.scene.samples.space,
+            stages={"method": self.method, **names, **({"foundation": "given"} if before.given else {})},
             options={stage: _options(implementation) for stage, implementation in stages.items()},
-            timings_ms=timings,
-            cache=use,
+            timings_ms={**before.timings_ms, "head": head_ms},
+            cache=before.cache,
         )
 
     def _samples(

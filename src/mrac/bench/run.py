@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 
@@ -21,6 +21,7 @@ from mrac.errors import ContractError, MissingExtra
 from mrac.threads import num_cores
 
 Row = dict[str, Any]
+_MOST_ON_DEVICE: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +34,9 @@ class BenchOptions:
         out: the folder of the run; one that is there is gone on with.
         chosen: lists of the protocol that are chosen anew, by name; see `Protocol.choose`.
         limit: images per set, the first ones; None takes the protocol's.
-        device: `cpu` or `cuda`.
+        device: `cpu`, `cuda`, or any name that torch has for one; see `device.on_device`.
         executor: `local` or `ray`.
-        workers: processes; 0 takes one per core.
+        workers: processes; 0 takes one per core, and where they share a GPU eight at most.
     """
 
     protocol: str
@@ -82,6 +83,8 @@ def run_bench(options: BenchOptions, console: Console) -> Outcome:
         ContractError: the protocol, the data or the folder of the run do not fit; see each.
         MissingExtra: pyarrow, Ray or what a method needs is not installed.
     """
+    from mrac.bench.device import on_device  # noqa: PLC0415  (numba and scipy: a slip in the command should not wait)
+
     _check_device(options.device)
     protocol = Protocol.read(options.protocol)
     limit = protocol.limit if options.limit is None else options.limit
@@ -89,11 +92,12 @@ def run_bench(options: BenchOptions, console: Console) -> Outcome:
     chosen, sets = _with_sets(chosen, sets_in(options.data), "sets" in options.chosen, console)
     cells = [cell for cell in chosen.cells() if cell.condition.set_name in sets]
     for method in dict.fromkeys(cell.method for cell in cells):
-        parse_method(method).calibrator()  # a slip in the last method should not wait for the first to be done
+        # A slip in the last method should not wait for the first to be done.
+        on_device(parse_method(method).calibrator(), options.device)
     with locked(options.out):
         about = about_run(protocol, cells, sets, limit, options.command)
         write_about(options.out, continued(read_about(options.out), about))
-        job = Job(str(options.data.resolve()), json.dumps(protocol.to_json()))
+        job = Job(str(options.data.resolve()), json.dumps(protocol.to_json()), options.device)
         images = {name: [entry.id for entry in dataset.entries[:limit]] for name, dataset in sets.items()}
         return _Run(options, job, cells, images)(console)
 
@@ -115,7 +119,7 @@ class _Run:
         computed = self._take(row for _, row in self._journal.rows)
         tasks = plan(list(self._there), {name: len(ids) for name, ids in self._places.items()}, self._there)
         pace = self._pace(sum(task.num_rows for task in tasks))
-        workers = min(self._options.workers or num_cores(), max(len(tasks), 1))
+        workers = min(self._options.workers or _default_workers(self._options.device), max(len(tasks), 1))
         if tasks:
             console.print(f"{len(self._cells)} cells, {len(self._there)} to run, {workers} workers", highlight=False)
         with shown(pace, console) as progress:
@@ -174,13 +178,19 @@ def _with_sets(
     return protocol, {name: there[name] for name in named if name in there}
 
 
+def _default_workers(device: str) -> int:
+    # Each holds a context of half a gigabyte on the GPU, which with eight is busy already.
+    return num_cores() if device == "cpu" else min(num_cores(), _MOST_ON_DEVICE)
+
+
 def _check_device(device: str) -> None:
     if device == "cpu":
         return
     try:
         import torch  # noqa: PLC0415
     except ImportError:
-        raise MissingExtra("bench --device cuda", "torch") from None
-    if not torch.cuda.is_available():
-        raise ContractError("bench: --device cuda, but torch finds no CUDA device here; --device cpu runs anywhere")
-    raise ContractError("bench: --device cuda is not there yet; --device cpu runs anywhere")
+        raise MissingExtra(f"bench --device {device}", "torch") from None
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise ContractError(
+            f"bench: --device {device}, but torch finds no CUDA device here; --device cpu runs anywhere"
+        )

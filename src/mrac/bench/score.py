@@ -11,6 +11,7 @@ import numpy as np
 
 from mrac import registry
 from mrac.bench.conditions import Drawn, Draws
+from mrac.bench.device import on_device
 from mrac.bench.methods import calibrate_all, parse_method
 from mrac.bench.protocol import Cell, Condition, Protocol
 from mrac.cache import default_store, predict
@@ -82,10 +83,13 @@ class _Scene:
     sample: Sample
     relative: Callable[[str], RelativeDepth | None]
     scorer: TruthScorer
+    device: str
 
 
-def score_image(sample: Sample, protocol: Protocol, cells: Sequence[Cell]) -> list[Row]:
+def score_image(sample: Sample, protocol: Protocol, cells: Sequence[Cell], device: str = "cpu") -> list[Row]:
     """The rows of one image, in the order of `cells`; image, truth and predictions are made once for all of them.
+
+    Networks of heads run on `device`, see `device.on_device`; all that decides about anchors is on the CPU.
 
     Raises:
         MissingExtra: a method needs what is not installed.
@@ -93,7 +97,7 @@ def score_image(sample: Sample, protocol: Protocol, cells: Sequence[Cell]) -> li
     """
     rows: dict[Cell, Row] = {}
     try:
-        scene = _Scene(sample, _Relatives(sample), TruthScorer(sample))
+        scene = _Scene(sample, _Relatives(sample), TruthScorer(sample), device)
     except ContractError as error:
         return [_failed(_identity(sample, cell), error) for cell in cells]
     draws = Draws(sample, protocol, lambda anchors: _first_prediction(scene, anchors))
@@ -119,7 +123,7 @@ def _score_method(
             given.append((cell, anchors))
         else:
             rows[cell] = _failed(_identity(scene.sample, cell), anchors)
-    calibrator = _calibrator(method)
+    calibrator = on_device(_calibrator(method), scene.device)
     try:
         relative = scene.relative(method)
     except _FATAL:
@@ -135,7 +139,9 @@ def _score_method(
         if isinstance(result, Exception):
             rows[cell] = _failed(row, result)
         else:
-            took = (time.perf_counter() - start) * 1e3
+            # Of a batch the first one to be had took the time of all; each says its share.
+            batched = hasattr(calibrator, "batch")
+            took = sum(result.timings_ms.values()) if batched else (time.perf_counter() - start) * 1e3
             rows[cell] = row | _answered(result, anchors) | scene.scorer(result.depth_m, result.sigma_m)
             rows[cell]["time_ms"] = took
         start = time.perf_counter()

@@ -24,10 +24,12 @@ class Job:
     Attributes:
         data: the folder, the same one for all workers.
         protocol: as plain values, see `Protocol.to_json`.
+        device: see `device.on_device`.
     """
 
     data: str
     protocol: str
+    device: str = "cpu"
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def perform(job: Job, task: Task) -> list[dict[str, Any]]:
 
     dataset, protocol = _sets(job.data)[task.set_name], _protocol(job.protocol)
     try:
-        return [row for image in task.images for row in score_image(dataset[image], protocol, task.cells)]
+        return [row for image in task.images for row in score_image(dataset[image], protocol, task.cells, job.device)]
     except MissingExtra as error:  # which, unlike this one, does not survive the way to another process
         raise ContractError(str(error)) from None
 

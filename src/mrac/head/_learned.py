@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from mrac.conventions import FloatArray
+from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.head._base import Head, HeadResult, Scene
 from mrac.head._rendering import SIGMA_FLOOR, Normal, anchor_values, correction_unit, render, working_size
@@ -39,6 +39,36 @@ class Told(NamedTuple):
     maps: FloatArray
 
 
+class View(NamedTuple):
+    """What the network sees of a scene whatever its anchors are.
+
+    Attributes:
+        image: (3, h, w) float32.
+        relative: (h, w) float32, normalised.
+        x: (h, w) the same, not normalised.
+        normal: of the scene's relative field.
+    """
+
+    image: FloatArray
+    relative: FloatArray
+    x: FloatArray
+    normal: Normal
+
+
+class Marked(NamedTuple):
+    """What the network is told of a scene's anchors.
+
+    Attributes:
+        mask: (h, w) float32, 1 where there is one.
+        anchor: (h, w) float32.
+        unit: what Δ = 1 is worth in y.
+    """
+
+    mask: FloatArray
+    anchor: FloatArray
+    unit: float
+
+
 class LearnedHead(Head):
     """A head whose corrections come from a network of 0.47 M parameters in an ONNX file.
 
@@ -62,7 +92,7 @@ class LearnedHead(Head):
     @property
     def trained_space(self) -> Space:
         """See `Head`."""
-        return self._network().space
+        return self.network().space
 
     def __call__(self, scene: Scene) -> HeadResult:
         """See `Head`.
@@ -70,17 +100,16 @@ class LearnedHead(Head):
         Raises:
             ContractError: the file is missing or not of this kind, or was trained in another space than the fit's.
         """
-        network, space = self._network(), scene.samples.space
-        if network.space != space:
-            raise ContractError(
-                f"{self._where}: {network.path.name} was trained in the space {network.space}, the fit is in {space}; "
-                f"choose space={network.space!r} (--space {network.space}), or weights trained in {space}"
-            )
-        if scene.relative is None or (scene.samples.weight > 0.0).sum() < 2 or not self.defined(scene):
-            return _closed_form(scene)
-        told = self._ask(network, scene, scene.relative)
+        network = self.network()
+        if scene.relative is None or not self.has_work(network, scene):
+            return closed_form(scene)
+        view = self.look(network, scene.image, scene.relative)
+        marked = self.mark(network, scene, view)
+        channels = {"image": view.image, "relative": view.relative[None], "mask": marked.mask[None]}
+        inputs = {name: values[None] for name, values in {**channels, "anchor": marked.anchor[None]}.items()}
+        told = Told(view.normal, marked.unit, run_network(network.path, inputs, self._where)[0])
         if not np.isfinite(told.maps).all():  # none of ours does that; a file of the user's might
-            return _closed_form(scene)
+            return closed_form(scene)
         return self._dense(scene, scene.relative, told)
 
     @abstractmethod
@@ -91,31 +120,47 @@ class LearnedHead(Head):
     def depth(self, scene: Scene, told: Told, x: FloatArray, maps: FloatArray) -> FloatArray:
         """(n, W) metres, float64, of rows with relative values `x` (n, W) float64 and (outputs, n, W) maps."""
 
+    def network(self) -> Network:
+        """What the file of its weights says of itself; raises `ContractError` as `__call__` does."""
+        return Network.read(self.weights, self.kind, self._where)
+
+    def has_work(self, network: Network, scene: Scene) -> bool:
+        """Whether the network is asked; if not, `closed_form` is the answer.
+
+        Raises:
+            ContractError: it was trained in another space than the fit's.
+        """
+        space = scene.samples.space
+        if network.space != space:
+            raise ContractError(
+                f"{self._where}: {network.path.name} was trained in the space {network.space}, the fit is in {space}; "
+                f"choose space={network.space!r} (--space {network.space}), or weights trained in {space}"
+            )
+        known = scene.relative is not None and int((scene.samples.weight >= 0.5).sum()) >= 2
+        return known and self.defined(scene)
+
+    def look(self, network: Network, image: ImageArray, relative: FloatArray) -> View:
+        """An (H, W, 3) image and its (H, W) relative field at the size that the network takes."""
+        size = working_size((image.shape[0], image.shape[1]), self.num_pixels or network.num_pixels)
+        # By area, as in training.
+        small, x = (_shrunk(values, size) for values in (image, relative))
+        normal = Normal.of(relative)
+        # The network looks no further than from −1 to 2, and not every field fits into single precision.
+        seen = np.clip(normal(x), -1.0, 2.0).astype(np.float32)
+        return View(np.ascontiguousarray(small.transpose(2, 0, 1), np.float32), seen, x, normal)
+
+    def mark(self, network: Network, scene: Scene, view: View) -> Marked:
+        """The scene's anchors in that view of it."""
+        marks = render(scene.samples, scene.shape, (view.x.shape[0], view.x.shape[1]))
+        mask, anchor = np.zeros((2, *view.x.shape), np.float32)
+        mask.reshape(-1)[marks.pixel] = 1.0
+        values = anchor_values(scene.fit, network.space, view.x.ravel()[marks.pixel], marks.z_m, network.form)
+        anchor.reshape(-1)[marks.pixel] = values
+        return Marked(mask, anchor, correction_unit(marks.z_m, network.space, network.form))
+
     @property
     def _where(self) -> str:
         return f"head/{type(self).__module__.rpartition('.')[2]}"
-
-    def _network(self) -> Network:
-        return Network.read(self.weights, self.kind, self._where)
-
-    def _ask(self, network: Network, scene: Scene, relative: FloatArray) -> Told:
-        h, w = working_size(scene.shape, self.num_pixels or network.num_pixels)
-        # By area, as in training.
-        image, x = (_shrunk(values, (h, w)) for values in (scene.image, relative))
-        normal = Normal.of(relative)
-        marks = render(scene.samples, scene.shape, (h, w))
-        mask, anchor = np.zeros((2, h * w), np.float32)
-        mask[marks.pixel] = 1.0
-        anchor[marks.pixel] = anchor_values(scene.fit, network.space, x.ravel()[marks.pixel], marks.z_m, network.form)
-        inputs = {
-            "image": np.ascontiguousarray(image.transpose(2, 0, 1)[None], np.float32),
-            # The network looks no further than from −1 to 2, and not every field fits into single precision.
-            "relative": np.clip(normal(x), -1.0, 2.0).astype(np.float32)[None, None],
-            "mask": mask.reshape(1, 1, h, w),
-            "anchor": anchor.reshape(1, 1, h, w),
-        }
-        maps = run_network(network.path, inputs, self._where)
-        return Told(normal, correction_unit(marks.z_m, network.space, network.form), maps[0])
 
     def _dense(self, scene: Scene, relative: FloatArray, told: Told) -> HeadResult:
         H, W = scene.shape
@@ -152,7 +197,8 @@ def _shrunk(values: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
     return np.asarray(Image.fromarray(values).resize(size[::-1], Image.Resampling.BOX))
 
 
-def _closed_form(scene: Scene) -> HeadResult:
+def closed_form(scene: Scene) -> HeadResult:
+    """What a learned head gives where its network is not asked."""
     plain = Affine()(scene)
     return replace(plain, status="affine_fallback") if plain.status == "ok" else plain
 

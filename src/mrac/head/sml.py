@@ -17,6 +17,27 @@ from mrac.vi_depth.refinement import refine
 from mrac.vi_depth.scale_map import MIN_READINGS, scale_map
 
 
+@dataclass(frozen=True, eq=False)
+class BeforeLearner:
+    """A scene that the learner refines.
+
+    Attributes:
+        aligned_per_m: (H, W) inverse depth of the alignment.
+        unit_scale: (H, W) scale map in [0, 1].
+        readings: that count.
+        ranges: of depth.
+    """
+
+    aligned_per_m: FloatArray
+    unit_scale: FloatArray
+    readings: PixelReadings
+    ranges: Ranges
+
+    def result(self, depth_m: FloatArray) -> HeadResult:
+        """The answer, from the refined (H, W) depth."""
+        return HeadResult(depth_m, _sigma_m(depth_m, self.readings))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sml(Head):
     """Global alignment by its own least squares, scale map between the readings, scale-map learner.
@@ -81,7 +102,22 @@ class Sml(Head):
                 not go with the ones chosen here; or the fit is in another space than inverse depth.
             MissingExtra: the weights need torch, which is not installed.
         """
-        trained = None if self.global_alignment_only else open_learner(self.weights, self.predictor, self.budget)
+        trained = self.trained()
+        before = self.before_learner(scene, trained)
+        if isinstance(before, HeadResult):
+            return before
+        assert trained is not None  # without one there is nothing before it
+        inv_z_per_m = refine(
+            before.aligned_per_m, before.unit_scale, trained.standardisation, before.ranges, trained.learner
+        )
+        return before.result(before.ranges.depth_m(inv_z_per_m))
+
+    def trained(self) -> Trained | None:
+        """The learner, or None where it is left away; raises as `__call__` does."""
+        return None if self.global_alignment_only else open_learner(self.weights, self.predictor, self.budget)
+
+    def before_learner(self, scene: Scene, trained: Trained | None) -> "BeforeLearner | HeadResult":
+        """What the learner is to refine; or the answer, where it has nothing to say."""
         ranges = self._ranges(WIDE if trained is None else trained.ranges)
         if scene.relative is None:
             return Affine()(scene)
@@ -90,31 +126,25 @@ class Sml(Head):
                 f"head/sml: the fit is in {scene.samples.space}; VI-Depth works in {self.trained_space}: choose "
                 f"space={self.trained_space!r} (--space {self.trained_space})"
             )
-        readings = readings_on_pixels(scene.samples.uv_px, scene.samples.z_m, scene.shape, ranges)
+        kept = scene.samples.weight >= 0.5  # VI-Depth knows no doubt
+        readings = readings_on_pixels(scene.samples.uv_px[kept], scene.samples.z_m[kept], scene.shape, ranges)
         if len(readings) < MIN_READINGS:
             return replace(Affine()(scene), status="too_few_anchors")
         alignment = align(scene.relative, readings, ranges)
         if alignment.status != "ok":
             return replace(Affine()(scene), status=alignment.status)
-        inv_z_per_m, status = alignment.inv_z_per_m, "ok"
+        aligned_per_m, status = alignment.inv_z_per_m, "ok"
         if trained is not None:
-            inv_z_per_m, status = _refined(inv_z_per_m, readings, trained, ranges)
-        depth_m = ranges.depth_m(inv_z_per_m)
+            scales = scale_map(aligned_per_m, readings)
+            if scales.unit is not None:
+                return BeforeLearner(aligned_per_m, scales.unit, readings, ranges)
+            status = scales.status
+        depth_m = ranges.depth_m(aligned_per_m)
         return HeadResult(depth_m, _sigma_m(depth_m, readings), status)
 
     def _ranges(self, own: Ranges) -> Ranges:
         chosen = {field.name: getattr(self, field.name) for field in fields(Ranges)}
         return replace(own, **{name: value for name, value in chosen.items() if value is not None})
-
-
-def _refined(
-    aligned_per_m: FloatArray, readings: PixelReadings, trained: Trained, ranges: Ranges
-) -> tuple[FloatArray, str]:
-    """(H, W) inverse depth, 1/m, and whether the learner had anything to say."""
-    scales = scale_map(aligned_per_m, readings)
-    if scales.unit is None:
-        return aligned_per_m, scales.status
-    return refine(aligned_per_m, scales.unit, trained.standardisation, ranges, trained.learner), "ok"
 
 
 def _sigma_m(depth_m: FloatArray, readings: PixelReadings) -> FloatArray:

@@ -28,6 +28,19 @@ def export_checkpoint(path: Path, onnx_path: Path) -> None:
         ContractError: `path` is not a head's .safetensors.
         MissingExtra: `onnx` and `onnxscript` are not installed.
     """
+    network, words = read_checkpoint(path)
+    if isinstance(network, ScaleMapLearner):
+        export_learner(network, onnx_path, words, EXPORT_BITS["sml"])
+    else:
+        export_head(network, onnx_path, words)
+
+
+def read_checkpoint(path: Path) -> tuple[ResidualNetwork | RawNetwork | ScaleMapLearner, dict[str, str]]:
+    """The network that a training left at `path`, on the CPU, and the words about it that the runtime reads.
+
+    Raises:
+        ContractError: `path` is not a head's .safetensors.
+    """
     try:
         with safe_open(path, framework="pt") as file:
             about: dict[str, str] = file.metadata() or {}
@@ -37,8 +50,4 @@ def export_checkpoint(path: Path, onnx_path: Path) -> None:
         raise ContractError(
             f"train: {path} is not a head of `mrac train` ({first_line(error)}); one of its .safetensors is needed"
         ) from None
-    words = {name: word for name, word in about.items() if name.startswith("mrac.")}
-    if isinstance(network, ScaleMapLearner):
-        export_learner(network, onnx_path, words, EXPORT_BITS["sml"])
-    else:
-        export_head(network, onnx_path, words)
+    return network, {name: word for name, word in about.items() if name.startswith("mrac.")}

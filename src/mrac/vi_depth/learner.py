@@ -36,11 +36,13 @@ class Trained:
         learner: the network.
         standardisation: of its inputs.
         ranges: its own; a user may choose others.
+        path: of its file.
     """
 
     learner: Learner
     standardisation: Standardisation
     ranges: Ranges
+    path: Path = Path()
 
 
 def open_learner(weights: str, predictor_name: str, budget: int) -> Trained:
@@ -68,9 +70,9 @@ def open_learner(weights: str, predictor_name: str, budget: int) -> Trained:
         with _loading:  # so that threads which all meet a network for the first time do not each load it
             about, learner = _load_with_torch(str(path), path.stat().st_mtime_ns)
     if published is not None:
-        return Trained(learner, published, VOID)
+        return Trained(learner, published, VOID, path)
     standardisation, ranges = described(about, f"{_WHERE}: {path}")
-    return Trained(learner, standardisation, ranges)
+    return Trained(learner, standardisation, ranges, path)
 
 
 def _file(weights: str, predictor_name: str, budget: int) -> Path:

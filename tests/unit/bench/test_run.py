@@ -177,6 +177,23 @@ def test_no_cuda_is_one_line(bench: Callable[..., tuple[Outcome, str]]) -> None:
         bench(device="cuda")
 
 
+def test_workers_are_told_the_device_and_share_it(
+    bench: Callable[..., tuple[Outcome, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, int]] = []
+
+    def execute(job: Job, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Rows]]:
+        told.append((job.device, workers))
+        return iter(())
+
+    monkeypatch.setattr(run_module, "executor", lambda name: execute)
+    monkeypatch.setattr(run_module, "num_cores", lambda: 64)
+    monkeypatch.setattr(run_module, "plan", lambda *_: [Task("room", (0,), ())] * 100)
+    for device, workers in (("cpu", 0), ("cpu:0", 0), ("cpu:0", 20)):
+        bench(device=device, workers=workers)
+    assert told == [("cpu", 64), ("cpu:0", 8), ("cpu:0", 20)]
+
+
 def test_the_command_of_the_record_has_no_path(pack: Path, tmp_path: Path) -> None:
     options = BenchOptions(protocol="paper", data=pack, out=tmp_path / "run", chosen={"seeds": [0, 1]}, limit=3)
     assert options.command == (

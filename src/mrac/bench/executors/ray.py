@@ -10,6 +10,7 @@ from mrac.errors import MissingExtra
 
 _RETRIES: Final = 5  # of a task whose worker or node is gone
 _AHEAD: Final = 2
+_GPU_SHARE: Final = 0.125  # that a task asks for: without one Ray hides the GPU from it
 
 
 def execute(job: Job, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
@@ -20,7 +21,8 @@ def execute(job: Job, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Tas
     """
     ray = _started(workers)
     try:
-        remote = ray.remote(num_cpus=1, max_retries=_RETRIES, runtime_env={"env_vars": ENVIRONMENT})(_perform)
+        needs = {"num_cpus": 1, "num_gpus": _GPU_SHARE if job.device.startswith("cuda") else 0}
+        remote = ray.remote(**needs, max_retries=_RETRIES, runtime_env={"env_vars": ENVIRONMENT})(_perform)
         cores = max(int(ray.cluster_resources().get("CPU", workers)), 1)
         left: deque[Task] = deque(tasks)
         running: dict[Any, Task] = {}
