@@ -114,4 +114,4 @@ def test_the_network_sees_no_more_than_is_allowed(H: int, W: int, num_pixels: in
         assert (h, w) == (H, W)
     elif min(h, w) >= 20:
         assert h * w >= 0.9 * num_pixels
-        assert w / h == pytest.approx(W / H, rel=0.06)
+        assert w / h == pytest.approx(W / H, rel=2.0 / min(h, w))  # half a pixel of rounding, one of the limit
