@@ -22,7 +22,13 @@ _INVOCATION: Final = ("command", "commit", "versions", "machine", "started", "pr
 
 
 def about_run(
-    protocol: Protocol, cells: Sequence[Cell], sets: Mapping[str, Dataset], limit: int | None, command: str
+    protocol: Protocol,
+    cells: Sequence[Cell],
+    sets: Mapping[str, Dataset],
+    *,
+    limit: int | None,
+    device: str,
+    command: str,
 ) -> dict[str, Any]:
     """The content of run.json for a run that starts now; no path and no name of this machine is in it."""
     return {
@@ -35,6 +41,7 @@ def about_run(
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "weights": _weights(cells),
         "limit": limit,
+        "device": device,
         "methods": list(dict.fromkeys(cell.method for cell in cells)),
         "sets": {name: _set(dataset, limit) for name, dataset in sets.items()},
         "cells": len(cells),
@@ -56,6 +63,7 @@ def continued(before: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, A
                 raise ContractError(f"bench: {what} {name} have changed since this run began; another --out is needed")
     for key, old, new in (
         ("--limit", before["limit"], now["limit"]),
+        ("--device", before["device"], now["device"]),  # the last digits differ
         ("--protocol", before["protocol"]["name"], now["protocol"]["name"]),
         ("options of the families", before["protocol"]["families"], now["protocol"]["families"]),
     ):

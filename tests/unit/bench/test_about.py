@@ -19,7 +19,7 @@ def about(pack: Path, make_protocol: Make) -> Callable[..., dict[str, Any]]:
     def about(limit: int | None = None, **lists: Any) -> dict[str, Any]:
         protocol = make_protocol(**lists)
         sets = {name: one for name, one in sets_in(pack).items() if name in protocol.grids[0]["sets"]}
-        return about_run(protocol, protocol.cells(), sets, limit, "mrac bench run")
+        return about_run(protocol, protocol.cells(), sets, limit=limit, device="cpu", command="mrac bench run")
 
     return about
 
@@ -50,6 +50,7 @@ def test_what_does_not_belong_together_is_refused(about: Callable[..., dict[str,
     for changes, says in (
         ({"limit": 1}, "the images of the set room have changed"),
         ({"weights": {"vanilla.onnx": "00"}}, "the weights vanilla.onnx have changed"),
+        ({"device": "cuda"}, "began with --device cpu, cuda arrived"),
         ({"protocol": first["protocol"] | {"name": "other"}}, "began with --protocol made, other arrived"),
         ({"protocol": first["protocol"] | {"families": {"near": {"low": 0.1}}}}, "options of the families"),
     ):

@@ -178,7 +178,7 @@ def test_no_cuda_is_one_line(bench: Callable[..., tuple[Outcome, str]]) -> None:
 
 
 def test_workers_are_told_the_device_and_share_it(
-    bench: Callable[..., tuple[Outcome, str]], monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., tuple[Outcome, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[str, int]] = []
 
@@ -190,7 +190,7 @@ def test_workers_are_told_the_device_and_share_it(
     monkeypatch.setattr(run_module, "num_cores", lambda: 64)
     monkeypatch.setattr(run_module, "plan", lambda *_: [Task("room", (0,), ())] * 100)
     for device, workers in (("cpu", 0), ("cpu:0", 0), ("cpu:0", 20)):
-        bench(device=device, workers=workers)
+        bench(device=device, workers=workers, out=tmp_path / device)
     assert told == [("cpu", 64), ("cpu:0", 8), ("cpu:0", 20)]
 
 
