@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from mrac import cli
 from mrac.train import recipes
 from mrac.train.head_options import HeadOptions
 from tests.e2e.test_cli import mrac
+from tests.e2e.test_train import run
 from tests.unit.train import tiny, tiny_heads
 
 
@@ -20,15 +20,6 @@ from tests.unit.train import tiny, tiny_heads
 def pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MRAC_CACHE", str(tmp_path / "cache"))
     return tiny.write_pack(tmp_path / "pack")
-
-
-def run(*words: str | Path) -> int:
-    """The command in this process, where the recipe can be made small."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["mrac", *map(str, words)])
-        with pytest.raises(SystemExit) as exited:
-            cli.main()
-    return int(exited.value.code or 0)
 
 
 def test_from_a_folder_of_frames_to_a_head_that_calibrates(

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.gate._hypotheses import Starts
+from mrac.head._matern import FINE, FINE_VAR
 
-_FINE: Final = 5.0  # as in the kriging head: the things in a room, beside the room itself
-_FINE_VAR: Final = 0.2
 _SHIFT_STD: Final = 1.5  # of the scale, in log depth: all but unknown
 _ROUNDS: Final = 12
 _COOLING: Final = 0.7  # of the temperature, a round
@@ -72,10 +71,10 @@ class Judged(NamedTuple):
 
 
 def covariance(features_KF: FloatArray) -> FloatArray:
-    """(K, K) of the smooth error, in units of the amplitude²: Matérn 3/2 at two scales."""
+    """(K, K) of the smooth error, in units of the amplitude²: Matérn 3/2 at the two scales of the kriging head."""
     square = (features_KF * features_KF).sum(axis=1)
     distance = np.sqrt(np.maximum(square[:, None] + square[None] - 2.0 * features_KF @ features_KF.T, 0.0))
-    return np.asarray(_matern(distance) + _FINE_VAR * _matern(_FINE * distance))
+    return np.asarray(_matern(distance) + FINE_VAR * _matern(FINE * distance))
 
 
 def _matern(distance: FloatArray) -> FloatArray:
@@ -98,6 +97,7 @@ def judge(log_z: FloatArray, starts: Starts, smooth_KK: FloatArray, repeated: Bo
     amplitude, share, heat, right = np.full(S, beliefs.amplitude), np.full(S, 0.8), starts.heat, starts.right
     num_kinds = len(KINDS) if repeated.any() else len(KINDS) - 1
     shares_SC = np.full((S, num_kinds), 1.0 / num_kinds)
+    densities = _Densities(np.exp(log_z), repeated)
     for step in range(_ROUNDS):
         noise_var = (beliefs.noise * amplitude) ** 2
         doubt = noise_var[:, None] / np.maximum(right, 1e-3)  # a reading that is not believed is a noisy one
@@ -107,7 +107,7 @@ def judge(log_z: FloatArray, starts: Starts, smooth_KK: FloatArray, repeated: Bo
         var = var + noise_var[:, None]
         hot = var * heat[:, None]
         is_right = share[:, None] * np.exp(-0.5 * residual * residual / hot) / np.sqrt(2.0 * np.pi * hot)
-        kinds_SCK = shares_SC[:, :, None] * _densities(residual, np.exp(log_z), repeated)[:, :num_kinds]
+        kinds_SCK = shares_SC[:, :, None] * densities(residual)[:, :num_kinds]
         broad = kinds_SCK.sum(axis=1)
         density = is_right + (1.0 - share)[:, None] * broad
         right = is_right / density
@@ -169,11 +169,17 @@ def _centred(log_z: FloatArray, trends_SK: FloatArray, beliefs: Beliefs) -> tupl
     return error, _SHIFT_STD**2 + beliefs.slope_std**2 * outer
 
 
-def _densities(residual_SK: FloatArray, z_m: FloatArray, repeated: BoolArray) -> FloatArray:
-    """(S, C, K) of a wrong reading in log depth, by `KINDS`."""
-    low, high = _NEAR
-    near = np.where((residual_SK > low) & (residual_SK < high), 1.0 / (high - low), _FLOOR)
-    in_range = np.broadcast_to(z_m / max(float(np.ptp(z_m)), 1e-3 * float(z_m.max())), residual_SK.shape)
-    anywhere = np.where(np.abs(residual_SK) < _ANYWHERE, 0.5 / _ANYWHERE, _FLOOR)
-    sentinel = np.broadcast_to(np.where(repeated, _SENTINEL, _FLOOR), residual_SK.shape)
-    return np.stack([near, in_range, anywhere, sentinel], axis=1)
+class _Densities:
+    """Of a wrong reading in log depth, by `KINDS`; those that do not depend on the field are computed once."""
+
+    def __init__(self, z_m: FloatArray, repeated: BoolArray) -> None:
+        self._in_range = z_m / max(float(np.ptp(z_m)), 1e-3 * float(z_m.max()))
+        self._sentinel = np.where(repeated, _SENTINEL, _FLOOR)
+
+    def __call__(self, residual_SK: FloatArray) -> FloatArray:
+        """(S, C, K)."""
+        low, high = _NEAR
+        near = np.where((residual_SK > low) & (residual_SK < high), 1.0 / (high - low), _FLOOR)
+        anywhere = np.where(np.abs(residual_SK) < _ANYWHERE, 0.5 / _ANYWHERE, _FLOOR)
+        in_range, sentinel = (np.broadcast_to(part, residual_SK.shape) for part in (self._in_range, self._sentinel))
+        return np.stack([near, in_range, anywhere, sentinel], axis=1)

@@ -23,7 +23,7 @@ the fit again; and Δ counts in shares of the scene's depth, so a scene and its 
 NUM_PIXELS: Final = 240 * 320
 QUANTILES: Final = (0.02, 0.98)  # of the relative field, which become 0 and 1
 RATIO_LIMIT: Final = 3.0  # e³ = 20 times off the fit: all that a larger value could still say is "wrong"
-SIGMA_FLOOR: Final = 0.01  # of log depth, added to the network's variance: what it was trained with
+SIGMA_FLOOR: Final = 0.01  # of log depth, added to the network's variance: about what a good range sensor has
 # y per log depth at the anchors' mean, as a power of that mean: what Δ = 1 is worth in the form `scale_free`.
 UNIT_POWER: Final[dict[Space, float]] = {"depth": 1.0, "inverse_depth": -1.0, "log_depth": 0.0}
 

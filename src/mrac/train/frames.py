@@ -53,7 +53,10 @@ class Frames:
 
     def take(self, chosen: Callable[[str], bool]) -> "Frames":
         """Those whose scene is chosen."""
-        index = [i for i, scene in enumerate(self.scenes) if chosen(scene)]
+        return self.pick([i for i, scene in enumerate(self.scenes) if chosen(scene)])
+
+    def pick(self, index: list[int]) -> "Frames":
+        """Those of these numbers."""
         names, scenes = tuple(self.names[i] for i in index), tuple(self.scenes[i] for i in index)
         return Frames(self.images[index], self.z_m[index], self.focal_px[index], names, scenes)
 

@@ -59,7 +59,7 @@ class HeadFrames:
     def take(self, chosen: Callable[[str], bool]) -> "HeadFrames":
         """Those whose scene is chosen."""
         index = [i for i, scene in enumerate(self.frames.scenes) if chosen(scene)]
-        return replace(self, frames=self.frames.take(chosen), x=self.x[index], normal=self.normal[index])
+        return replace(self, frames=self.frames.pick(index), x=self.x[index], normal=self.normal[index])
 
     def digest(self) -> str:
         """Of everything that training sees: names, pixels, truth and relative depth."""
@@ -121,7 +121,7 @@ class OutOfFold:
             if file.suffix == ".safetensors":
                 yield from zip(mine, _on_device(_load(file), frames.images[mine]), strict=True)
             else:
-                fields = FromFoundation(f"embedded:{file}")(_pick(frames, mine))
+                fields = FromFoundation(f"embedded:{file}")(frames.pick(mine))
                 yield from ((mine[i], field) for i, field in fields)
 
 
@@ -203,19 +203,14 @@ def measured_only(frames: Frames) -> Frames:
     """The frames that have two measured pixels or more, with the sky as not measured."""
     z_m = torch.where(frames.z_m.isfinite(), frames.z_m, 0.0)
     enough = ((z_m > 0).sum(dim=(1, 2)) >= 2).tolist()
-    return _pick(replace(frames, z_m=z_m), [i for i, good in enumerate(enough) if good])
+    return replace(frames, z_m=z_m).pick([i for i, good in enumerate(enough) if good])
 
 
 def _spread(sets: list[Frames], limit: int) -> list[Frames]:
     total = sum(map(len, sets))
     chosen = set(np.linspace(0, total - 1, min(limit, total)).round().astype(int).tolist())
     ends = np.cumsum([0, *map(len, sets)])
-    return [_pick(s, [i for i in range(len(s)) if start + i in chosen]) for s, start in zip(sets, ends, strict=False)]
-
-
-def _pick(frames: Frames, index: list[int]) -> Frames:
-    names, scenes = ([which[i] for i in index] for which in (frames.names, frames.scenes))
-    return Frames(frames.images[index], frames.z_m[index], frames.focal_px[index], tuple(names), tuple(scenes))
+    return [s.pick([i for i in range(len(s)) if start + i in chosen]) for s, start in zip(sets, ends, strict=False)]
 
 
 def _pixels(image_3HW: Tensor) -> ImageArray:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from mrac.head._rendering import SIGMA_FLOOR
 from mrac.train.losses import gradient_l1
 from mrac.train.network import Convolution, Encoder
 from mrac.train.published import published_encoder
@@ -16,7 +17,6 @@ from mrac.train.published import published_encoder
 Features = Callable[[Tensor], Sequence[Tensor]]
 """(B, 3, H, W) in [-1, 1], H and W multiples of 32, to maps (B, C, h, w) of any sizes."""
 
-SIGMA_FLOOR = 0.01  # of log depth: one per cent, about what a good range sensor has
 _ENCODER = 2  # the variant of EfficientNet-Lite whose published weights come with the extra `train`
 
 

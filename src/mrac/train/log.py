@@ -5,6 +5,9 @@ import math
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
 from mrac.errors import ContractError
 from mrac.io.files import write_whole
 
@@ -22,6 +25,12 @@ def make_folder(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ContractError(f"train: {out} cannot be a folder for the results ({error.strerror})") from None
+
+
+def progress_bar(console: Console) -> Progress:
+    """A bar per task: what it says of itself, steps done, time left."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console)
 
 
 def append_line(out: Path, **content: Any) -> None:

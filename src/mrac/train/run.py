@@ -11,14 +11,13 @@ from pathlib import Path
 
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from mrac.errors import ContractError
 from mrac.export.onnx import export_onnx
 from mrac.train.checkpoint import load_network, load_state, save_network, save_state
 from mrac.train.foundation import FoundationOptions, FoundationTraining
 from mrac.train.frames import Frames, load_frames
-from mrac.train.log import STATE, append_line, make_folder, number, tidy
+from mrac.train.log import STATE, append_line, make_folder, number, progress_bar, tidy
 from mrac.train.network import DepthNetwork
 from mrac.train.published import published_encoder
 from mrac.train.rendered import render_frames
@@ -96,8 +95,7 @@ def train_foundation(
 
 def _advance_to_end(training: FoundationTraining, held: list[Frames], run: RunOptions, console: Console) -> None:
     num_steps = training.options.num_steps
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
+    with progress_bar(console) as progress:
         task = progress.add_task("training", total=num_steps, completed=training.step)
         began, first = time.monotonic(), training.step
         while training.step < num_steps:

@@ -70,7 +70,7 @@ def test_what_the_network_is_told_is_torch_s(seed: int, space: Space, form: Form
 
 
 def test_the_floor_of_sigma_is_that_of_the_loss() -> None:
-    assert SIGMA_FLOOR == head_losses.SIGMA_FLOOR
+    assert vars(head_losses)["SIGMA_FLOOR"] == SIGMA_FLOOR
 
 
 def test_an_anchor_lies_in_its_nearest_pixel() -> None:
