@@ -14,7 +14,7 @@ from typing import Final
 
 from rich.console import Console
 
-from benchmarks import claims_abstract, claims_elsewhere, claims_real, claims_robustness, claims_substrate
+from benchmarks import claims_abstract, claims_elsewhere, claims_own, claims_real, claims_robustness, claims_substrate
 from benchmarks.claim import Claim, NotRunError
 from mrac.bench.protocol import protocol_names
 from mrac.bench.report.results import KEY, Results, joined
@@ -24,8 +24,8 @@ from mrac.io.files import write_whole
 BEGIN: Final = "<!-- claims: from here on written by `python -m benchmarks.claims` -->"
 END: Final = "<!-- claims: to here -->"
 _COLUMNS: Final = (
-    *KEY, "seed", "image", "abs_rel", "gate_precision", "gate_recall", "num_anchors_given", "num_wrong", "num_rejected",
-    "anchors_hash", "time_ms", "failure",
+    *KEY, "seed", "image", "abs_rel", "gate_precision", "gate_recall", "gate_f1", "num_anchors_given", "num_wrong",
+    "num_rejected", "anchors_hash", "time_ms", "failure",
 )  # fmt: skip
 _HEAD: Final = "| paper, protocol | it says | holds when | here | verdict |\n|---|---|---|---|---|\n"
 
@@ -70,15 +70,25 @@ def sections(results: Results, files: Path) -> str:
     """All that stands between the two markers."""
     elsewhere = claims_elsewhere.claims(files)
     in_abstract = [claim for claim in elsewhere if claim.place.startswith("Abstract")]
-    in_body = [claim for claim in elsewhere if claim not in in_abstract]
+    in_wrong = [claim for claim in elsewhere if claim.place == "Fig. S1"]
+    in_clean = [claim for claim in elsewhere if claim not in (*in_abstract, *in_wrong)]
     parts = {
         "The abstract, sentence by sentence": [*claims_abstract.CLAIMS, *in_abstract],
-        "Wrong anchors: Tables I to III, Fig. 3, supplement": claims_robustness.CLAIMS,
-        "Clean anchors: Tables IV to VII, Fig. 4": [*claims_substrate.CLAIMS, *in_body],
+        "Wrong anchors: Tables I to III, Fig. 3, supplement": [*claims_robustness.CLAIMS, *in_wrong],
+        "Clean anchors: Tables IV to VII, Fig. 4": [*claims_substrate.CLAIMS, *in_clean],
         "Not in the paper: real outliers, nothing injected": claims_real.QUESTIONS,
+        "Not in the paper: our own method": claims_own.QUESTIONS,
     }
     text = "".join(f"## {title}\n\n{table(claims, results)}\n" for title, claims in parts.items())
-    return f"{text}## Images without a score\n\n{failed(results)}"
+    shorts = "".join(f"- {title}: {counted(text)}.\n" for title, text in zip(parts, text.split("## ")[1:], strict=True))
+    return f"## In short\n\n{shorts}\n{text}## Images without a score\n\n{failed(results)}"
+
+
+def counted(text: str) -> str:
+    """How often each verdict stands in a text, those that do."""
+    words = ("holds", "yes", "in part", "does not hold", "no", "not run")
+    counts = {word: text.count(f"**{word}**" if word != "in part" else f"**{word}") for word in words}
+    return ", ".join(f"{word} {count}" for word, count in counts.items() if count)
 
 
 def rewritten(page: str, content: str) -> str:
@@ -108,11 +118,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", type=Path, default=Path("docs/reproduction.md"))
     parser.add_argument("--results", type=Path, default=Path("results"), help="with speeds and the loss ablation")
     given = parser.parse_args(arguments)
-    text = rewritten(given.page.read_text(encoding="utf-8"), sections(read_runs(given.runs), given.results))
-    write_whole(given.page, lambda file: file.write(text.encode()))
-    words = ("holds", "yes", "in part", "does not hold", "no", "not run")
-    verdicts = {word: text.count(f"**{word}**" if word != "in part" else f"**{word}") for word in words}
-    Console().print(", ".join(f"{count} {word}" for word, count in verdicts.items()))
+    text = sections(read_runs(given.runs), given.results)
+    page = rewritten(given.page.read_text(encoding="utf-8"), text)
+    write_whole(given.page, lambda file: file.write(page.encode()))
+    Console().print(counted(text))
 
 
 if __name__ == "__main__":

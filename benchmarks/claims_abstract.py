@@ -48,8 +48,10 @@ def collapses(results: Results) -> Outcome:
 
 def robust_to_missing(results: Results) -> Outcome:
     learner, vanilla = headline(results, LEARNER, "dropout"), headline(results, "vanilla", "dropout")
-    here = f"learner: {by_set(learner)}; vanilla: {by_set(vanilla)}"
-    return Outcome(here, tuple(learner[s] < vanilla[s] for s in SETS))
+    base = clean(results, LEARNER)
+    times = {s: learner[s] / base[s] for s in SETS}
+    here = f"learner: {by_set(learner)}; vanilla: {by_set(vanilla)}; learner, times clean: {by_set(times, 1)}"
+    return Outcome(here, (*(learner[s] < vanilla[s] for s in SETS), *(t <= 2 for t in times.values())))
 
 
 def blind_spot(results: Results) -> Outcome:
@@ -140,9 +142,10 @@ CLAIMS: Final = (
     ),
     Claim(
         place="Abstract",
-        says="VI-Depth is robust to missing anchors (dropout 25 %: 0.144 to 0.323, vanilla 0.347 to 1.490).",
-        holds_when="on each set: the learner's AbsRel at dropout 25 % is under vanilla's",
-        protocol="headline_seeds",
+        says="VI-Depth is robust to missing anchors (dropout 25 %: 0.144 to 0.323, vanilla 0.347 to 1.490; 1.03 to 1.8 "
+        "times its clean AbsRel).",
+        holds_when="on each set, dropout 25 %: the learner's AbsRel is under vanilla's, at most twice its own clean",
+        protocol="headline_seeds, paper",
         test=robust_to_missing,
     ),
     Claim(

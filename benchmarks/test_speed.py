@@ -17,8 +17,8 @@ from mrac import Anchors, Calibrator, theil_sen_gate
 from mrac.conventions import FloatArray
 from mrac.fit.ols import Ols
 from mrac.head._base import Scene
-from mrac.head._matern import BIAS_VAR, FINE, FINE_VAR, PRIOR_VAR, Readings, posterior, predict
 from mrac.head.kriging import Kriging
+from mrac.likeness.matern import BIAS_VAR, FINE, FINE_VAR, PRIOR_VAR, Readings, posterior, predict
 from mrac.line.select import median_in_place
 from mrac.line.siegel import siegel_slope
 from mrac.threads import for_each_span
@@ -107,7 +107,7 @@ def test_kriging(benchmark: BenchmarkFixture, who: str) -> None:
     scene, residuals = made_scene(50)
     noise = Kriging().noise
     features = Kriging()._features(scene)
-    points_, anchors = features.band(0, scene.shape[0]), features.anchors
+    points_, anchors = features.band(0, scene.shape[0]), features.at(scene.samples.uv_px, scene.samples.x)
     kernel = Matern(1.0, nu=1.5) + ConstantKernel(FINE_VAR) * Matern(1 / FINE, nu=1.5) + ConstantKernel(BIAS_VAR)
     process = GaussianProcessRegressor(kernel, alpha=noise**2, optimizer=None)
     double_points, double_anchors = np.ascontiguousarray(points_.T, dtype=np.float64), anchors.astype(np.float64)

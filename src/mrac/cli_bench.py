@@ -1,4 +1,4 @@
-"""`mrac bench run | report`: the benchmark of methods against wrong readings."""
+"""`mrac bench run | pack | report`: the benchmark of methods against wrong readings."""
 
 import importlib.util
 from pathlib import Path
@@ -92,6 +92,26 @@ def run(protocol: str, data: Path, out: Path, **options: Any) -> None:
     if outcome.failures:
         done += f"; {outcome.failures} failures, see the column failure (a cell whose file is deleted is run again)"
     click.echo(f"{out}: {done}")
+
+
+@bench_command.command()
+@click.argument("run", type=_PATH, metavar="RUN")
+@click.option("--out", type=_PATH, required=True, metavar="DIR", help="Another folder, which is then a run as well.")
+def pack(run: Path, out: Path) -> None:
+    """Write the finished cells of RUN as one small file: a run to be kept, passed on, reported or gone on with.
+
+    Numbers are rounded to single precision, seven digits; nothing is left out.
+
+    \b
+    Examples:
+      mrac bench pack runs/paper --out results/paper
+      mrac bench report results/paper --against paper --out report
+    """
+    from mrac.bench.pack import pack_run  # noqa: PLC0415  (pyarrow: --help should not wait)
+    from mrac.bench.store import packed_path  # noqa: PLC0415
+
+    num_rows = pack_run(run, out)
+    click.echo(f"{out}: {num_rows} rows, {packed_path(out).stat().st_size / 1e6:.2f} MB")
 
 
 if importlib.util.find_spec("mrac.cli_report") is not None:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from mrac.fit._base import Fit
 from mrac.foundation._base import Foundation
 from mrac.gate._base import Gate, unjudged
 from mrac.head._base import Head, HeadResult, Scene
+from mrac.likeness.appearance import Looks
+from mrac.likeness.features import Features, Lengths
 from mrac.method._base import Method
 from mrac.relative import fill_invalid, in_space, sample_bilinear
 from mrac.space import Space, as_space
@@ -124,7 +126,10 @@ class Calibrator:
         with _timed(timings, "anchors"):
             reason = validity(anchors, (image.shape[0], image.shape[1]), has_value)
             samples = self._samples(anchors, reason, relative, field)
+        looks = Looks(image)
         with _timed(timings, "gate"):
+            if self.gate.looks_at_image and len(samples):
+                samples = replace(samples, alike=Features(looks, field, Lengths()).at(samples.uv_px, samples.x))
             gated = self.gate(samples)
             if len(samples) and not gated.keep.any():
                 gated = unjudged(len(samples), "gate_emptied")
@@ -133,7 +138,7 @@ class Calibrator:
             )  # a head may weigh what it doubts; a line is for the kept
         with _timed(timings, "fit"):
             fit = self.fit(samples.keep(gated.keep, gated.weight))
-        return BeforeHead(Scene(image, field, heard, fit), reason, gated, given, use, timings)
+        return BeforeHead(Scene(image, field, heard, fit, looks), reason, gated, given, use, timings)
 
     def with_head(self, before: BeforeHead, dense: HeadResult, head_ms: float) -> MetricDepth:
         """The answer, from what `before_head` gave, what the head made of its scene, and how long that took."""
@@ -218,10 +223,11 @@ def _verdicts(reason: TextArray, gated: GateResult) -> Verdicts:
     """Puts the gate's verdicts on the usable anchors back among those that were not."""
     usable = np.flatnonzero(reason == USABLE)
     keep = np.zeros(reason.size, np.bool_)
-    score = np.full(reason.size, WORST_SCORE)
+    score, wrong = np.full(reason.size, WORST_SCORE), np.ones(reason.size)
     words = reason.astype("<U32")
-    keep[usable], score[usable], words[usable] = gated.keep, gated.score, gated.reason
-    return Verdicts(keep, score, words)
+    keep[usable], score[usable], wrong[usable] = gated.keep, gated.score, 1.0 - gated.weight
+    words[usable] = gated.reason
+    return Verdicts(keep, score, wrong, words)
 
 
 def _stage(stage: str, choice: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mrac import lognormal
 from mrac.conventions import BoolArray, FloatArray, TextArray
 from mrac.errors import ContractError
 from mrac.space import Space, as_space, to_space
@@ -104,6 +105,8 @@ class Samples:
         native: whether `x` itself is of that space, so that a positive slope (and, in log depth, slope 1) is expected.
         weight: (K,) trust in each anchor, in [0, 1].
         noise_m: (K,) standard deviation of each reading, or None.
+        alike: (K, NUM_FEATURES) where each reading lies among the features of `likeness.features`, in length scales;
+            None unless the gate looks at the image.
     """
 
     uv_px: FloatArray
@@ -113,6 +116,7 @@ class Samples:
     native: bool
     weight: FloatArray
     noise_m: FloatArray | None = None
+    alike: FloatArray | None = None
 
     @property
     def flat(self) -> bool:
@@ -140,6 +144,7 @@ class Samples:
             native=self.native,
             weight=weight[keep],
             noise_m=None if self.noise_m is None else self.noise_m[keep],
+            alike=None if self.alike is None else self.alike[keep],
         )
 
 
@@ -151,8 +156,9 @@ class GateResult:
         keep: (K,) whether the anchor is taken for right.
         score: (K,) how suspicious it is, in robust standard deviations, finite, >= 0.
         reason: (K,) one word for a person: `consistent`, `unjudged`, `nearer_than_fit`, `farther_than_fit`, ...
-        weight: (K,) trust in [0, 1], 0.5 or more where kept. What comes after goes by it, not by `keep`: doubt enters
-            as weight, and only an anchor of weight 0 is not looked at.
+        weight: (K,) trust in [0, 1], 0.5 or more where kept: the probability of being right, for a gate that has one.
+            What comes after goes by it, not by `keep`: doubt enters as weight, and only an anchor of weight 0 is not
+            looked at.
         status: `ok` or a named degradation.
     """
 
@@ -193,14 +199,17 @@ class Verdicts:
     """What became of every anchor that came in, in the order in which it came.
 
     Attributes:
-        keep: (K,) whether it was used.
+        keep: (K,) whether it was taken for right: `wrong` <= 0.5.
         score: (K,) suspicion in robust standard deviations; `WORST_SCORE` for a reading that could not be used at all.
+        wrong: (K,) probability of being wrong; 0 or 1 from a gate that knows no doubt, 1 for a reading that could not
+            be used at all.
         reason: (K,) one word: the gate's, or `not_finite`, `not_positive`, `out_of_range`, `bad_sigma`,
             `out_of_image`, `no_relative_value`, `duplicate`.
     """
 
     keep: BoolArray
     score: FloatArray
+    wrong: FloatArray
     reason: TextArray
 
     def __len__(self) -> int:
@@ -213,7 +222,8 @@ class MetricDepth:
 
     Attributes:
         depth_m: (H, W) float32 metres, finite and > 0 everywhere.
-        sigma_m: (H, W) float32 standard deviation in metres, finite and > 0 everywhere.
+        sigma_m: (H, W) float32 standard deviation in metres, finite and > 0 everywhere. Depth is log-normal: this is
+            half the width of the interval from one deviation of its logarithm below to one above.
         anchors: the verdict on every anchor.
         status: `ok`, or a named degradation: the fit's if it has one, else the gate's, else the head's.
         fit: the closed-form fit on the kept anchors.
@@ -235,6 +245,22 @@ class MetricDepth:
     timings_ms: dict[str, float] = field(default_factory=dict)
     cache: str = "off"
 
+    def probability_nearer(self, d_m: float) -> FloatArray:
+        """(H, W) float32 probability that a pixel's depth is less than `d_m` metres; see `mrac.lognormal`.
+
+        Raises:
+            ContractError: `d_m` is not a finite number > 0.
+        """
+        return lognormal.probability_nearer(self.depth_m, self.sigma_m, d_m)
+
+    def interval(self, level: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """(H, W) float32 lower and upper limit, metres, of the central interval of that probability.
+
+        Raises:
+            ContractError: `level` is not between 0 and 1.
+        """
+        return lognormal.interval(self.depth_m, self.sigma_m, level)
+
     def to_json(self) -> dict[str, Any]:
         """Everything but the maps, as plain values for `report.json`."""
         return {
@@ -250,8 +276,10 @@ class MetricDepth:
                 "status": self.fit.status,
             },
             "anchors": [
-                {"keep": bool(k), "score": round(float(s), 4), "reason": str(r)}
-                for k, s, r in zip(self.anchors.keep, self.anchors.score, self.anchors.reason, strict=True)
+                {"keep": bool(k), "score": round(float(s), 4), "wrong": round(float(w), 4), "reason": str(r)}
+                for k, s, w, r in zip(
+                    self.anchors.keep, self.anchors.score, self.anchors.wrong, self.anchors.reason, strict=True
+                )
             ],
             "timings_ms": {name: round(ms, 3) for name, ms in self.timings_ms.items()},
             "cache": self.cache,

@@ -72,7 +72,7 @@ class TestEveryHead:
         head = self.head(name)
         made = make_scene(space=head.trained_space or "inverse_depth")
         result = head(scene_of(made))
-        if head.trained_space is None:
+        if head.trained_space is None and head.rests_on_fit:
             np.testing.assert_allclose(result.depth_m, made.depth_m, rtol=0.02)
         assert not head.rests_on_fit or np.abs(np.log(result.depth_m / made.depth_m)).mean() < 0.5
 

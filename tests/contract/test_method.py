@@ -69,11 +69,13 @@ def test_k_0_and_1_degrade_by_name(name: str, make_scene: Callable[..., MadeScen
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_good_scene_is_ok(name: str, make_scene: Callable[..., MadeScene]) -> None:
-    made = make_scene(space="depth")
     calibrator = Calibrator(name, foundation="none")
+    # One that has learnt to correct a fit is to have something to correct.
+    exact = calibrator.head.trained_space is None
+    made = make_scene(space=(calibrator.space if exact else None) or "depth")
     out = calibrator(made.image, made.anchors, relative=made.relative)
     assert out.status == "ok"
-    if calibrator.head.trained_space is None:
+    if exact and calibrator.head.rests_on_fit:
         np.testing.assert_allclose(out.depth_m, made.depth_m, rtol=0.02)
     if calibrator.head.rests_on_fit:  # what training taught is no other scene
         assert np.abs(np.log(out.depth_m / made.depth_m)).mean() < 0.5

@@ -80,3 +80,13 @@ def test_help_has_examples() -> None:
     done = mrac("bench", "report", "-h")
     assert done.returncode == 0
     assert "\n    mrac bench report" in done.stdout.partition("Examples")[2]
+
+
+def test_a_packed_run_gives_the_same_report(run: Path, tmp_path: Path) -> None:
+    done = mrac("bench", "pack", run, "--out", tmp_path / "packed")
+    assert done.returncode == 0, done.stderr
+    assert "30 rows" in done.stdout
+    for source, out in ((run, tmp_path / "a"), (tmp_path / "packed", tmp_path / "b")):
+        done = mrac("bench", "report", source, "--no-figures", "--out", out)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a" / "report.md").read_text() == (tmp_path / "b" / "report.md").read_text()

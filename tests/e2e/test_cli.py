@@ -64,7 +64,9 @@ def test_the_main_job(files: Path) -> None:
     assert report["status"] == "ok"
     assert report["files"]["depth.png"] == "16 bit, depth_m = value / 1000"
     assert len(report["anchors"]) == 33
-    assert all(not a["keep"] and a["reason"] == "nearer_than_fit" for a in report["anchors"][:6])
+    assert all(not a["keep"] and a["reason"] == "nearer_than_surroundings" for a in report["anchors"][:6])
+    assert all(a["keep"] == (a["wrong"] <= 0.5) for a in report["anchors"])
+    assert [a["wrong"] for a in report["anchors"][30:]] == [1.0, 1.0, 1.0]
     assert [a["reason"] for a in report["anchors"][30:]] == ["out_of_image", "not_positive", "not_finite"]
     assert set(report["timings_ms"]) == {"foundation", "anchors", "gate", "fit", "head"}
     assert report["versions"]["mrac"]
@@ -74,7 +76,29 @@ def test_the_main_job(files: Path) -> None:
 def test_with_nothing_but_an_image_and_readings(files: Path) -> None:
     done = calibrate(files / "photo.png", files / "anchors.csv", files / "o")
     assert done.returncode == 0, done.stderr
-    assert "no_witness" in done.stdout
+    assert "status ok" in done.stdout
+
+
+def test_the_probability_of_being_near(files: Path) -> None:
+    words: list[str | Path] = [
+        "calibrate", files / "photo.png", "--anchors", files / "anchors.csv", "--relative", files / "relative.npy",
+        "--out", files / "o",
+    ]  # fmt: skip
+    done = mrac(*words, "--nearer-than", "2", "--nearer-than", "3.5")
+    assert done.returncode == 0, done.stderr
+    with np.load(files / "o" / "nearer.npz") as nearer:
+        np.testing.assert_array_equal(nearer["d_m"], [2.0, 3.5])
+        at_2_m, at_3_m = nearer["probability"]
+    truth = np.load(files / "truth.npy")
+    assert at_2_m[truth < 1.8].min() > 0.9
+    assert at_2_m[truth > 2.2].max() < 0.1
+    assert at_3_m[truth < 3.2].min() > 0.9
+    report = json.loads((files / "o" / "report.json").read_text())
+    assert report["inputs"]["nearer_than_m"] == [2.0, 3.5]
+    assert "nearer.npz" in report["files"]
+
+    assert mrac(*words).returncode == 0
+    assert not (files / "o" / "nearer.npz").exists()
 
 
 def test_every_stage_can_be_chosen(files: Path) -> None:
@@ -125,6 +149,15 @@ def test_help(words: list[str]) -> None:
         ),
         (["calibrate", "{d}/photo.png", "--anchors", "{d}/small.png", "--anchors-scale", "9", "--out", "{d}/o"], "60×"),
         (["calibrate", "{d}/photo.png", "--anchors", "{d}/depth.png", "--out", "{d}"], "would overwrite"),
+        (
+            ["calibrate", "{d}/photo.png", "--anchors", "{d}/anchors.csv", "--nearer-than", "0", "--out", "{d}/o"],
+            "--nearer-than",
+        ),
+        (
+            ["calibrate", "{d}/photo.png", "--anchors", "{d}/anchors.csv", "--foundation", "none", "--nearer-than",
+             "nan", "--out", "{d}/o"],
+            "probability_nearer: a distance of nan m arrived",
+        ),
         (["list", "nonsense"], "nonsense"),
         (["nonsense"], "nonsense"),
     ],

@@ -4,13 +4,15 @@ import datetime
 import hashlib
 import platform
 import re
+import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
-from mrac.bench.protocol import Cell, Protocol
+from mrac.bench.methods import split_methods
+from mrac.bench.protocol import LISTS, Cell, Protocol
 from mrac.datasets import Dataset
 from mrac.errors import ContractError
 from mrac.io.files import user_path
@@ -18,7 +20,7 @@ from mrac.threads import num_cores
 from mrac.version import __version__
 
 _PACKAGE: Final = Path(__file__).parent.parent
-_INVOCATION: Final = ("command", "commit", "versions", "machine", "started", "protocol_hash")
+_INVOCATION: Final = ("command", "chosen", "commit", "versions", "machine", "started", "protocol_hash")
 
 
 def about_run(
@@ -29,12 +31,14 @@ def about_run(
     limit: int | None,
     device: str,
     command: str,
+    chosen: Mapping[str, Sequence[Any]],
 ) -> dict[str, Any]:
     """The content of run.json for a run that starts now; no path and no name of this machine is in it."""
     return {
         "protocol": protocol.to_json(),
         "protocol_hash": protocol.hash,
         "command": command,
+        "chosen": {name: list(values) for name, values in chosen.items()},
         "commit": _commit(),
         "versions": _versions(),
         "machine": {"cores": num_cores(), "platform": f"{platform.system()} {platform.machine()}"},
@@ -71,8 +75,41 @@ def continued(before: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, A
             raise ContractError(f"bench: this run began with {key} {old}, {new} arrived; another --out is needed")
     merged = {key: {**before[key], **now[key]} for key in ("weights", "sets")}
     methods = list(dict.fromkeys([*before["methods"], *now["methods"]]))
-    earlier = [*before["earlier"], {key: before[key] for key in _INVOCATION}]
+    earlier = [*before["earlier"], {key: before[key] for key in _INVOCATION if key in before}]
     return {**now, **merged, "methods": methods, "earlier": earlier}
+
+
+def choices(about: Mapping[str, Any]) -> list[dict[str, tuple[Any, ...]]]:
+    """The lists that each call of a run chose anew, for `Protocol.choose`; the sets are always among them.
+
+    A run.json of before they were recorded has them in its commands; one without commands, in its methods.
+    """
+    named = {name for grid in about["protocol"]["grid"] for name in grid["sets"]}
+    there = tuple(about.get("sets", ()))
+    own = tuple(name for name in there if name in named) or there
+    found = []
+    for call in (*about.get("earlier", ()), about):
+        if "chosen" in call:
+            chosen = {name: tuple(values) for name, values in call["chosen"].items()}
+        elif "command" in call:
+            chosen = _chosen_by(call["command"])
+        else:
+            chosen = {"methods": tuple(call["methods"])} if call.get("methods") else {}
+        if own and "sets" not in chosen:
+            chosen["sets"] = own
+        if chosen not in found:
+            found.append(chosen)
+    return found
+
+
+def _chosen_by(command: str) -> dict[str, tuple[Any, ...]]:
+    words = shlex.split(command)
+    kinds: dict[str, type] = {"fractions": float, "anchors": int, "seeds": int}
+    return {
+        name: tuple(kinds.get(name, str)(value) for value in split_methods(words[words.index(f"--{name}") + 1]))
+        for name in LISTS
+        if f"--{name}" in words
+    }
 
 
 def _set(dataset: Dataset, limit: int | None) -> dict[str, Any]:

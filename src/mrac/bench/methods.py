@@ -12,6 +12,8 @@ from mrac.errors import ContractError
 from mrac.types import Anchors, MetricDepth, RelativeDepth
 
 _STAGES: Final = ("foundation", "gate", "fit", "head", "space")
+ORACLE: Final = "oracle"
+"""The one gate that is the benchmark's own: see `oracle`."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,20 @@ class MethodSpec:
         """The canonical spelling: one method, one text."""
         return ";".join([self.name, *(f"{stage}={spec}" for stage, spec in self.stages.items())])
 
+    @property
+    def has_oracle(self) -> bool:
+        """Whether its gate is told which anchors are wrong; see `oracle`."""
+        return self.stages.get("gate") == ORACLE
+
     def calibrator(self) -> Any:
-        """A `Calibrator`; what a network needs is loaded on its first call.
+        """A `Calibrator`; what a network needs is loaded on its first call. For an oracle, one that trusts all anchors.
 
         Raises:
             ContractError: a stage's spec names nothing, or an option that it has not.
         """
         from mrac.pipeline import Calibrator  # noqa: PLC0415  (numba and scipy: a plan does not need them)
 
-        return Calibrator(self.name, **dict(self.stages))
+        return Calibrator(self.name, **{**self.stages, **({"gate": "none"} if self.has_oracle else {})})
 
 
 @lru_cache(maxsize=1024)

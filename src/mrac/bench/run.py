@@ -95,7 +95,15 @@ def run_bench(options: BenchOptions, console: Console) -> Outcome:
         # A slip in the last method should not wait for the first to be done.
         on_device(parse_method(method).calibrator(), options.device)
     with locked(options.out):
-        about = about_run(protocol, cells, sets, limit=limit, device=options.device, command=options.command)
+        about = about_run(
+            protocol,
+            cells,
+            sets,
+            limit=limit,
+            device=options.device,
+            command=options.command,
+            chosen=options.chosen,
+        )
         write_about(options.out, continued(read_about(options.out), about))
         job = Job(str(options.data.resolve()), json.dumps(protocol.to_json()), options.device)
         images = {name: [entry.id for entry in dataset.entries[:limit]] for name, dataset in sets.items()}

@@ -13,6 +13,7 @@ from mrac import registry
 from mrac.bench.conditions import Drawn, Draws
 from mrac.bench.device import on_device
 from mrac.bench.methods import calibrate_all, parse_method
+from mrac.bench.oracle import right_ones, verdicts
 from mrac.bench.protocol import Cell, Condition, Protocol
 from mrac.cache import default_store, predict
 from mrac.conventions import BoolArray, FloatArray
@@ -130,7 +131,9 @@ def _score_method(
         raise
     except Exception as error:  # a foundation that cannot take this image: a row for each
         return rows | {cell: _failed(_identity(scene.sample, cell, anchors), error) for cell, anchors in given}
-    results = calibrate_all(calibrator, scene.sample.image, relative, [anchors.anchors for _, anchors in given])
+    oracle = parse_method(method).has_oracle
+    seen = [right_ones(anchors) if oracle else anchors.anchors for _, anchors in given]
+    results = calibrate_all(calibrator, scene.sample.image, relative, seen)
     start = time.perf_counter()
     for (cell, anchors), result in zip(given, results, strict=True):
         row = _identity(scene.sample, cell, anchors)
@@ -142,7 +145,7 @@ def _score_method(
             # Of a batch the first one to be had took the time of all; each says its share.
             batched = hasattr(calibrator, "batch")
             took = sum(result.timings_ms.values()) if batched else (time.perf_counter() - start) * 1e3
-            rows[cell] = row | _answered(result, anchors) | scene.scorer(result.depth_m, result.sigma_m)
+            rows[cell] = row | _answered(result, anchors, oracle) | scene.scorer(result.depth_m, result.sigma_m)
             rows[cell]["time_ms"] = took
         start = time.perf_counter()
     return rows
@@ -158,8 +161,9 @@ def _identity(sample: Sample, cell: Cell, drawn: Drawn | None = None) -> Row:
     return row
 
 
-def _answered(result: MetricDepth, drawn: Drawn) -> Row:
-    gate = gate_metrics(result.anchors.keep, drawn.wrong)
+def _answered(result: MetricDepth, drawn: Drawn, oracle: bool) -> Row:
+    kept = result.anchors.keep
+    gate = gate_metrics(verdicts(kept, drawn.wrong) if oracle else kept, drawn.wrong)
     return {
         "status": result.status,
         "num_rejected": gate.rejected,

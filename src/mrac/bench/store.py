@@ -2,6 +2,7 @@
 
 RUN/run.json              what was run, on what, with what
 RUN/cells/SET/CONDITION/METHOD.parquet   a finished cell, a row per image; whole or not there
+RUN/rows.parquet          finished cells in one small file, by `mrac bench pack`; a run may go on beside it
 RUN/journal.jsonl         rows of cells that are not finished yet; gone when all are
 """
 
@@ -54,6 +55,11 @@ COLUMNS: Final = {
     "foundation": "string",
     "time_ms": "double",
 }
+CELL_COLUMNS: Final = (
+    "set", "source", "placement", "num_anchors", "seed", "family", "fraction", "image", "method"
+)  # fmt: skip
+"""What tells one row from every other, in the order in which rows that resemble each other lie together."""
+
 _CELL_KEY: Final = b"mrac.cell"
 _JOURNAL: Final = "journal.jsonl"
 Row = dict[str, Any]
@@ -66,19 +72,27 @@ def cell_path(run: Path, cell: Cell) -> Path:
     return run / "cells" / _slug(c.set_name) / _slug("-".join(words)) / f"{_slug(cell.method)}.parquet"
 
 
+def packed_path(run: Path) -> Path:
+    """Where packed cells lie."""
+    return run / "rows.parquet"
+
+
 def write_cell(run: Path, cell: Cell, rows: Sequence[Row]) -> None:
     """Writes the rows of a finished cell, in the order of the set's images."""
-    pa, pq = _arrow()
+    pa, pq = arrow()
     identity = {_CELL_KEY: json.dumps([cell.condition.columns, cell.method]).encode()}
-    schema = pa.schema([(name, getattr(pa, _ARROW.get(kind, kind))()) for name, kind in COLUMNS.items()])
-    table = pa.Table.from_pylist([{name: row.get(name) for name in COLUMNS} for row in rows], schema)
+    table = pa.Table.from_pylist([{name: row.get(name) for name in COLUMNS} for row in rows], _schema(pa))
     write_whole(cell_path(run, cell), lambda file: pq.write_table(table.replace_schema_metadata(identity), file))
 
 
 def finished(run: Path) -> set[Cell]:
     """The cells that are there."""
-    _, pq = _arrow()
-    cells = set()
+    _, pq = arrow()
+    cells: set[Cell] = set()
+    if packed_path(run).is_file():
+        keys = [name for name in CELL_COLUMNS if name != "image"]
+        rows = pq.ParquetFile(packed_path(run)).read(columns=keys)
+        cells.update(map(cell_of, rows.group_by(keys).aggregate([]).to_pylist()))
     for path in _cell_files(run):
         columns, method = json.loads(pq.read_schema(path).metadata[_CELL_KEY])
         columns["set_name"] = columns.pop("set")
@@ -95,12 +109,14 @@ def read_run(run: Path) -> Any:
     Raises:
         ContractError: there is no finished cell.
     """
-    pa, pq = _arrow()
-    files = _cell_files(run)
+    pa, pq = arrow()
+    packed = packed_path(run)
+    files = [*([packed] if packed.is_file() else []), *_cell_files(run)]
     if not files:
         raise ContractError(f"bench: {run} has no finished cell; a folder of `mrac bench run --out` is needed")
     # One file at a time: a reader of many would guess partitions from folder names that have "=" in them.
-    return pa.concat_tables([pq.ParquetFile(path).read().replace_schema_metadata(None) for path in files])
+    tables = [pq.ParquetFile(path).read().replace_schema_metadata(None) for path in files]
+    return pa.concat_tables([table.cast(_schema(pa)) for table in tables])
 
 
 def read_about(run: Path) -> dict[str, Any] | None:
@@ -208,7 +224,12 @@ def _slug(text: str) -> str:
 _ARROW: Final = {"double": "float64"}
 
 
-def _arrow() -> tuple[Any, Any]:
+def _schema(pa: Any) -> Any:
+    return pa.schema([(name, getattr(pa, _ARROW.get(kind, kind))()) for name, kind in COLUMNS.items()])
+
+
+def arrow() -> tuple[Any, Any]:
+    """`pyarrow` and `pyarrow.parquet`."""
     try:
         import pyarrow  # noqa: PLC0415
         import pyarrow.parquet  # noqa: PLC0415

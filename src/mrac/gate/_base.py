@@ -1,6 +1,7 @@
 """The contract of a gate: a verdict on every anchor, with a reason that a person understands."""
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -9,7 +10,13 @@ from mrac.types import WORST_SCORE, GateResult, Samples
 
 
 class Gate(ABC):
-    """A gate is a frozen dataclass of its parameters; calling it judges, and keeps nothing."""
+    """A gate is a frozen dataclass of its parameters; calling it judges, and keeps nothing.
+
+    Attributes:
+        looks_at_image: whether it uses `Samples.alike`, which costs a look at the whole image.
+    """
+
+    looks_at_image: ClassVar[bool] = False
 
     @abstractmethod
     def __call__(self, samples: Samples) -> GateResult:

@@ -12,7 +12,7 @@ from mrac.types import Samples
 
 _MOST: Final = 8  # guesses
 _HOT: Final = 16.0  # temperature of a start that believes all readings
-_WARM: Final = 4.0  # and of one that believes some
+_WARM: Final = 2.0  # and of one that believes some
 _VOTE_STD: Final = 0.2  # in log depth: how near a reading must be to vote for a guess
 _BELIEVED_STD: Final = 0.3  # and to be believed at first
 _APART: Final = 0.25  # in log depth: two guesses nearer than this would end as one
@@ -41,6 +41,12 @@ class Starts(NamedTuple):
         heat = np.full(len(shifts), _WARM)
         trends = np.concatenate([trends_SK[:1], trends_SK])
         return cls(trends, np.concatenate([np.ones_like(believed[:1]), believed]), np.concatenate([[_HOT], heat]))
+
+    @classmethod
+    def near(cls, trend: FloatArray, log_z: FloatArray, shift: float) -> Self:
+        """One start, for readings (K,) whose `trend` (K,) and `shift` others of the same image have settled."""
+        believed = np.exp(-0.5 * ((log_z - trend - shift) / _BELIEVED_STD) ** 2)
+        return cls(trend[None], believed[None], np.ones(1))
 
 
 def log_trends(samples: Samples, group: NDArray[np.intp]) -> FloatArray:

@@ -1,32 +1,37 @@
 """Which of K readings are wrong: right ones follow a smooth field, wrong ones follow one of a few broad densities.
 
-ln z = trend + g + noise for a right reading, g a Gaussian process over position and relative depth: the error of a
+ln z = trend + g + noise for a right reading, g a Gaussian process over what makes two places alike: the error of a
 foundation is smooth, so neighbours are better witnesses than one line through all. A wrong reading is nearer than its
 surroundings by a factor (multipath), anywhere in the range of the readings, anywhere at all, or equal to a value that
 many repeat (a sentinel); how common each kind is, is learnt from the readings themselves. Responsibilities and the
 field are found in turn (EM), each reading judged by the field without it (leave-one-out in closed form), from several
-starts, annealed; the start whose mixture predicts the readings best wins.
+starts, annealed. How good the foundation is, differs from image to image by a factor of five: the likeliest starts are
+carried on at several amplitudes, and what they say is averaged by their evidence.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mrac.conventions import BoolArray, FloatArray
+from mrac.gate._densities import Densities, student
 from mrac.gate._hypotheses import Starts
-from mrac.head._matern import FINE, FINE_VAR
+from mrac.likeness.matern import FINE, FINE_VAR
 
 _SHIFT_STD: Final = 1.5  # of the scale, in log depth: all but unknown
-_ROUNDS: Final = 12
+_SEARCH, _SETTLE = 5, 7  # rounds of all starts at the prior amplitude, then of the best ones at each
+_BEST: Final = 3  # starts that are carried on
+_DIFFERENT: Final = 0.2  # in the probability of some reading: less, and two starts have become one
 _COOLING: Final = 0.7  # of the temperature, a round
-_SETTLE: Final = 3  # rounds before the amplitude is estimated
-_NEAR: Final = (math.log(0.15), math.log(0.8))  # of z over the surroundings: what multipath makes of a reading
-_ANYWHERE: Final = 2.5  # in log depth, to either side
-_SENTINEL: Final = 20.0  # density of a value that repeats: as if it were five per cent wide
-_FLOOR: Final = 1e-3  # density of a kind of error where it does not occur: nothing is impossible
-KINDS: Final = ("near", "range", "anywhere", "sentinel")
+_LUKEWARM: Final = 2.0  # temperature at which the search hands over
+# Amplitudes of the search, of the prior one. A small one tells crowds apart, and a patch of wrong readings from a fault
+# of the foundation; a large one bears with a foundation that is off.
+_SEARCHED: Final = (0.4, 0.9)
+_MAJORITY, _STRICTLY = 0.55, 60.0  # share of right readings below which a hypothesis is not believed, and how little
+FACTORS: Final = (0.12, 0.32, 0.5, 0.77, 1.23, 1.9)  # amplitudes that are tried, of the prior one
 
 
 class Beliefs(NamedTuple):
@@ -34,40 +39,194 @@ class Beliefs(NamedTuple):
 
     Attributes:
         amplitude: standard deviation of the smooth error, in log depth.
+        spread: standard deviation of ln amplitude.
         noise: of a reading and of what is finer than anchors can tell, as a share of the amplitude.
+        tail: degrees of freedom of Student's distribution of a right reading around the field.
         slope_std: relative standard deviation of the trend's contrast.
         right, wrong: how many right and wrong readings the prior counts for.
-        least: the smallest amplitude, as a share of the prior one.
-        held: how many readings the prior amplitude counts for.
+        clean: probability that no reading is wrong.
     """
 
     amplitude: float
+    spread: float
     noise: float
+    tail: float
     slope_std: float
     right: float
     wrong: float
-    least: float
-    held: float
+    clean: float
 
 
 class Judged(NamedTuple):
-    """The outcome of one start.
+    """What is believed afterwards.
 
     Attributes:
         right: (K,) probability of each reading to be right.
         residual: (K,) ln z less what the others say.
         std: (K,) of that, for a right reading.
-        kind: (K,) the likeliest of `KINDS`, if it is wrong.
-        evidence: log density of the readings, each given the others.
-        start: the number of the start.
+        known: (K,) share of the field's variance at a reading that the others take away: 0 where none is near.
+        kind: (K,) the likeliest of `_densities.KINDS`, if it is wrong.
     """
 
     right: FloatArray
     residual: FloatArray
     std: FloatArray
+    known: FloatArray
     kind: NDArray[np.intp]
-    evidence: float
+
+
+class Settled(NamedTuple):
+    """Which hypothesis won: the number of its start, and its amplitude as one of `FACTORS`."""
+
     start: int
+    factor: float
+
+
+class _State(NamedTuple):
+    """S hypotheses: amplitude (S,), right (S, K), heat (S,), share of right ones (S,), of each kind of wrong (S, C)."""
+
+    amplitude: FloatArray
+    right: FloatArray
+    heat: FloatArray
+    share: FloatArray
+    kinds: FloatArray
+
+
+class _Outcome(NamedTuple):
+    """A state after some rounds: log evidence (S,), residual (S, K), its variance, densities of the kinds (S, C, K)."""
+
+    state: _State
+    evidence: FloatArray
+    residual: FloatArray
+    var: FloatArray
+    kinds: FloatArray
+
+
+class _Readings:
+    """Log readings (K,) around S trends (S, K), with all that stays the same from round to round."""
+
+    def __init__(
+        self, log_z: FloatArray, trends_SK: FloatArray, smooth_KK: FloatArray, repeated: BoolArray, beliefs: Beliefs
+    ) -> None:
+        self.densities, self.beliefs, self.smooth_KK = Densities(np.exp(log_z), repeated), beliefs, smooth_KK
+        error = log_z - trends_SK
+        self.error = error - np.median(error, axis=1, keepdims=True)
+        contrast = trends_SK - trends_SK.mean(axis=1, keepdims=True)
+        self.common = _SHIFT_STD**2 + beliefs.slope_std**2 * contrast[:, :, None] * contrast[:, None, :]
+
+    def against_others(
+        self, which: NDArray[np.intp], amplitude: FloatArray, right: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """(S, K) error of each reading against the field of the others, and its variance, noise included."""
+        noise_var = ((self.beliefs.noise * amplitude) ** 2)[:, None]
+        doubt = noise_var / np.maximum(right, 1e-3)  # a reading that is not believed is a noisy one
+        total = (amplitude**2)[:, None, None] * self.smooth_KK + self.common[which]
+        places = np.arange(right.shape[1])
+        total[:, places, places] += doubt
+        residual, var = leave_one_out(total, self.error[which], doubt)
+        return residual, var + noise_var
+
+    def rounds(self, state: _State, which: NDArray[np.intp], num: int) -> _Outcome:
+        """`num` rounds of EM on hypotheses that start from the trends `which` (S,)."""
+        amplitude, right, heat, share, kinds = state
+        beliefs, before, K = self.beliefs, self.densities.before, right.shape[1]
+        for _ in range(num):
+            residual, var = self.against_others(which, amplitude, right)
+            is_right = share[:, None] * student(residual, var * heat[:, None], beliefs.tail)
+            kinds_SCK = kinds[:, :, None] * self.densities(residual)
+            broad = kinds_SCK.sum(axis=1)
+            density = is_right + (1.0 - share)[:, None] * broad
+            right = is_right / density
+            count_SC = (kinds_SCK / broad[:, None] * (1.0 - right)[:, None]).sum(axis=2)
+            kinds = (count_SC + before) / (count_SC.sum(axis=1, keepdims=True) + before.sum())
+            share = (right.sum(axis=1) + beliefs.right) / (K + beliefs.right + beliefs.wrong)
+            heat = np.maximum(1.0, heat * _COOLING)
+        # With the priors of the shares: a crowd of 40 % must not win because it holds together a little better.
+        prior = beliefs.right * np.log(share) + beliefs.wrong * np.log1p(-share) + np.log(kinds) @ before
+        prior += _STRICTLY * np.minimum(share - _MAJORITY, 0.0)
+        evidence = np.log(density).sum(axis=1) + prior
+        return _Outcome(_State(amplitude, right, heat, share, kinds), evidence, residual, var, kinds_SCK)
+
+    def evidence_of_all_right(self, which: NDArray[np.intp], amplitude: FloatArray) -> FloatArray:
+        """(S,) log evidence of hypotheses under which nothing is wrong, priors of the shares at their best."""
+        K, before = self.error.shape[1], self.densities.before
+        residual, var = self.against_others(which, amplitude, np.ones((len(which), K)))
+        share = (K + self.beliefs.right) / (K + self.beliefs.right + self.beliefs.wrong)
+        prior = (K + self.beliefs.right) * math.log(share) + self.beliefs.wrong * math.log1p(-share)
+        each = np.log(student(residual, var, self.beliefs.tail)).sum(axis=1)
+        return np.asarray(each + prior + before @ np.log(before / before.sum()))
+
+
+def judge(
+    log_z: FloatArray,
+    starts: Starts,
+    smooth_KK: FloatArray,
+    repeated: BoolArray,
+    beliefs: Beliefs,
+    factors: Sequence[float],
+) -> tuple[Judged, Settled]:
+    """What follows from S starts, at each amplitude, averaged by evidence.
+
+    Args:
+        log_z: (K,) readings.
+        starts: S of them; where there is one it is carried on as it is.
+        smooth_KK: of `covariance`.
+        repeated: (K,) whether many readings have the same value.
+        beliefs: before the readings.
+        factors: amplitudes to try, of the prior one.
+    """
+    readings = _Readings(log_z, starts.trends, smooth_KK, repeated, beliefs)
+    A = len(factors)
+    state, start, best = _search(readings, starts)
+    carried, factor = np.repeat(best, A), np.tile(np.array(factors), len(best))
+    which, amplitude = start[carried], beliefs.amplitude * factor
+    prior = -0.5 * (np.log(factor) / beliefs.spread) ** 2
+    state = _State(amplitude, *(part[carried] for part in state[1:]))
+    out = readings.rounds(state._replace(heat=np.minimum(state.heat, _LUKEWARM)), which, _SETTLE)
+    evidence = (out.evidence + prior).reshape(-1, A)
+    all_right = (readings.evidence_of_all_right(which, amplitude) + prior).reshape(-1, A)
+    # Of each amplitude the best start counts, so that copies of one hypothesis do not add up.
+    rows = A * evidence.argmax(axis=0) + np.arange(A)
+    weight = np.exp(evidence.max(axis=0) - evidence.max())
+    odds = np.logaddexp.reduce(evidence.max(axis=0)) - np.logaddexp.reduce(all_right.max(axis=0))
+    clean = 1.0 / (1.0 + math.exp(min(max(odds + math.log(1.0 / beliefs.clean - 1.0), -50.0), 50.0)))
+    top = int(rows[weight.argmax()])
+    field_var = out.var[top] - (beliefs.noise * amplitude[top]) ** 2
+    judged = Judged(
+        right=clean + (1.0 - clean) * (weight / weight.sum()) @ out.state.right[rows],
+        residual=out.residual[top],
+        std=np.sqrt(out.var[top]),
+        known=np.clip(1.0 - field_var / (amplitude[top] ** 2 * (1.0 + FINE_VAR)), 0.0, 1.0),
+        kind=out.kinds[top].argmax(axis=0),
+    )
+    return judged, Settled(int(which[top]), float(factor[top]))
+
+
+def _search(readings: _Readings, starts: Starts) -> tuple[_State, NDArray[np.intp], NDArray[np.intp]]:
+    """Hypotheses, the start of each (S,), and the numbers of the best ones; a start that is alone is left as it is."""
+    before, start = readings.densities.before, np.repeat(np.arange(len(starts.heat)), len(_SEARCHED))
+    state = _State(
+        amplitude=readings.beliefs.amplitude * np.tile(_SEARCHED, len(starts.heat)),
+        right=starts.right[start],
+        heat=starts.heat[start],
+        share=np.full(start.size, 0.8),
+        kinds=np.tile(before / before.sum(), (start.size, 1)),
+    )
+    if len(starts.heat) == 1:
+        return state, start, np.zeros(1, np.intp)
+    found = readings.rounds(state, start, _SEARCH)
+    return found.state, start, _distinct(found)
+
+
+def _distinct(found: _Outcome) -> NDArray[np.intp]:
+    """The best few hypotheses that have not become one."""
+    chosen: list[int] = []
+    for i in np.argsort(-found.evidence, kind="stable").tolist():
+        if all(np.abs(found.state.right[i] - found.state.right[k]).max() > _DIFFERENT for k in chosen):
+            chosen.append(i)
+            if len(chosen) == _BEST:
+                break
+    return np.array(chosen)
 
 
 def covariance(features_KF: FloatArray) -> FloatArray:
@@ -82,70 +241,6 @@ def _matern(distance: FloatArray) -> FloatArray:
     return np.asarray((1.0 + s) * np.exp(-s))
 
 
-def judge(log_z: FloatArray, starts: Starts, smooth_KK: FloatArray, repeated: BoolArray, beliefs: Beliefs) -> Judged:
-    """The best of S starts.
-
-    Args:
-        log_z: (K,) readings.
-        starts: S of them.
-        smooth_KK: of `covariance`.
-        repeated: (K,) whether many readings have the same value.
-        beliefs: before the readings.
-    """
-    (S, K), places = starts.right.shape, np.arange(len(log_z))
-    error, common = _centred(log_z, starts.trends, beliefs)
-    amplitude, share, heat, right = np.full(S, beliefs.amplitude), np.full(S, 0.8), starts.heat, starts.right
-    num_kinds = len(KINDS) if repeated.any() else len(KINDS) - 1
-    shares_SC = np.full((S, num_kinds), 1.0 / num_kinds)
-    densities = _Densities(np.exp(log_z), repeated)
-    for step in range(_ROUNDS):
-        noise_var = (beliefs.noise * amplitude) ** 2
-        doubt = noise_var[:, None] / np.maximum(right, 1e-3)  # a reading that is not believed is a noisy one
-        total = (amplitude**2)[:, None, None] * smooth_KK + common
-        total[:, places, places] += doubt
-        residual, var = leave_one_out(total, error, doubt)
-        var = var + noise_var[:, None]
-        hot = var * heat[:, None]
-        is_right = share[:, None] * np.exp(-0.5 * residual * residual / hot) / np.sqrt(2.0 * np.pi * hot)
-        kinds_SCK = shares_SC[:, :, None] * densities(residual)[:, :num_kinds]
-        broad = kinds_SCK.sum(axis=1)
-        density = is_right + (1.0 - share)[:, None] * broad
-        right = is_right / density
-        count_SC = (kinds_SCK / broad[:, None] * (1.0 - right)[:, None]).sum(axis=2)
-        shares_SC = (count_SC + 1.0) / (count_SC.sum(axis=1, keepdims=True) + num_kinds)
-        share = (right.sum(axis=1) + beliefs.right) / (K + beliefs.right + beliefs.wrong)
-        heat = np.maximum(1.0, heat * _COOLING)
-        if step >= _SETTLE:
-            off = (right * residual * residual / var).sum(axis=1)
-            grown = amplitude * np.sqrt((beliefs.held + off) / (beliefs.held + right.sum(axis=1)))
-            amplitude = np.clip(grown, beliefs.least * beliefs.amplitude, 3.0 * beliefs.amplitude)
-    evidence = np.log(density).sum(axis=1)
-    best = int(np.argmax(evidence))
-    kind = kinds_SCK[best].argmax(axis=0)
-    return Judged(right[best], residual[best], np.sqrt(var[best]), kind, float(evidence[best]), best)
-
-
-def evidence_of_all_right(
-    log_z: FloatArray, trend: FloatArray, smooth_KK: FloatArray, beliefs: Beliefs, tail: float = 4.0
-) -> float:
-    """Log density of the readings, each given the others, if none is wrong: the rival of `Judged.evidence`.
-
-    With Student's tails of `tail` degrees of freedom, since right readings stray too, and averaged over amplitudes:
-    without a mixture to swallow what strays, the amplitude must be free.
-    """
-    factors = np.array([0.6, 0.8, 1.0, 1.3, 1.7, 2.2])
-    places, amplitude = np.arange(len(log_z)), beliefs.amplitude * factors
-    error, common = _centred(log_z, trend[None], beliefs)
-    total = (amplitude**2)[:, None, None] * smooth_KK + common
-    total[:, places, places] += ((beliefs.noise * amplitude) ** 2)[:, None]
-    residual, var = leave_one_out(total, np.repeat(error, len(factors), axis=0), 0.0)
-    scale2 = var * (tail - 2.0) / tail * 1.2  # the variance is the field's, and a little more
-    constant = math.lgamma((tail + 1.0) / 2.0) - math.lgamma(tail / 2.0) - 0.5 * math.log(tail * math.pi)
-    each = constant - 0.5 * np.log(scale2) - (tail + 1.0) / 2.0 * np.log1p(residual**2 / (tail * scale2))
-    prior = -0.5 * (np.log(factors) / 0.4) ** 2
-    return float(np.logaddexp.reduce(each.sum(axis=1) + prior))
-
-
 def leave_one_out(
     total_SKK: FloatArray, error_SK: FloatArray, own_SK: FloatArray | float
 ) -> tuple[FloatArray, FloatArray]:
@@ -158,28 +253,3 @@ def leave_one_out(
     diagonal = np.diagonal(inverse, axis1=1, axis2=2)
     residual = (inverse @ error_SK[:, :, None])[:, :, 0] / diagonal
     return residual, np.maximum(1.0 / diagonal - own_SK, 1e-6)
-
-
-def _centred(log_z: FloatArray, trends_SK: FloatArray, beliefs: Beliefs) -> tuple[FloatArray, FloatArray]:
-    """(S, K) error of the trends without its median, and (S, K, K) covariance of an unknown shift and contrast."""
-    error = log_z - trends_SK
-    error = error - np.median(error, axis=1, keepdims=True)
-    contrast = trends_SK - trends_SK.mean(axis=1, keepdims=True)
-    outer = contrast[:, :, None] * contrast[:, None, :]
-    return error, _SHIFT_STD**2 + beliefs.slope_std**2 * outer
-
-
-class _Densities:
-    """Of a wrong reading in log depth, by `KINDS`; those that do not depend on the field are computed once."""
-
-    def __init__(self, z_m: FloatArray, repeated: BoolArray) -> None:
-        self._in_range = z_m / max(float(np.ptp(z_m)), 1e-3 * float(z_m.max()))
-        self._sentinel = np.where(repeated, _SENTINEL, _FLOOR)
-
-    def __call__(self, residual_SK: FloatArray) -> FloatArray:
-        """(S, C, K)."""
-        low, high = _NEAR
-        near = np.where((residual_SK > low) & (residual_SK < high), 1.0 / (high - low), _FLOOR)
-        anywhere = np.where(np.abs(residual_SK) < _ANYWHERE, 0.5 / _ANYWHERE, _FLOOR)
-        in_range, sentinel = (np.broadcast_to(part, residual_SK.shape) for part in (self._in_range, self._sentinel))
-        return np.stack([near, in_range, anywhere, sentinel], axis=1)

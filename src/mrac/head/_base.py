@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mrac.conventions import FloatArray, ImageArray
+from mrac.likeness.appearance import Looks
 from mrac.space import Space
 from mrac.types import FitResult, Samples
 
@@ -18,17 +19,24 @@ class Scene:
         relative: (H, W) float32, finite, or None when there is no relative field.
         samples: the anchors that the gate gave any weight.
         fit: the closed-form fit on those that it kept, of weight 0.5 or more.
+        looks: of the image, where somebody has looked at it already.
     """
 
     image: ImageArray
     relative: FloatArray | None
     samples: Samples
     fit: FitResult
+    looks: Looks | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """(H, W)."""
         return self.image.shape[0], self.image.shape[1]
+
+    @property
+    def kept(self) -> Samples:
+        """The anchors that the gate took for right, for heads that know no doubt."""
+        return self.samples.keep(self.samples.weight >= 0.5, self.samples.weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +58,9 @@ class Head(ABC):
     """A head is a frozen dataclass of its parameters; calling it computes, and keeps nothing.
 
     Attributes:
-        rests_on_fit: whether its answer is the fit, corrected. If not, nothing but its training holds it to the
-            readings, and a scene unlike any it was trained on may come out as another one.
+        rests_on_fit: whether its answer is the fit, corrected. If not, nothing but its training, or the readings around
+            a pixel, holds it to the scene: one unlike any it was trained on, or any between them, may come out as
+            another one.
     """
 
     rests_on_fit: ClassVar[bool] = True
@@ -60,7 +69,8 @@ class Head(ABC):
     def trained_space(self) -> Space | None:
         """The space of the fits it was trained on, the only one it takes.
 
-        None, for a head without training: it takes any, and where the relation is exact, so is its answer.
+        None, for a head without training: it takes any, and where the relation is exact, so is its answer if it rests
+        on the fit.
         """
         return None
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from mrac.conventions import FloatArray
-from mrac.head._features import Features
-from mrac.head._matern import Readings, posterior, segment
 from mrac.jit import fast_kernel, kernel
+from mrac.likeness.features import Features
+from mrac.likeness.matern import Readings, posterior, segment
 from mrac.threads import for_each_span, num_cores
 
 NUM_NEAREST: Final = 48
@@ -119,7 +119,7 @@ def _predict_tile_row(
 def predict_tiled(
     uv_px: FloatArray, shape: tuple[int, int], features: Features, readings: Readings
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
-    """What `_matern.posterior` and `_matern.predict` give with all anchors at once, tile by tile.
+    """What `matern.posterior` and `matern.predict` give with all anchors at once, tile by tile.
 
     Args:
         uv_px: (K, 2) pixel positions, K > NUM_NEAREST.

@@ -35,10 +35,14 @@ class Affine(Head):
 def _line(fit: FitResult, space: Space, x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Depth and its deviation, metres, at relative values `x` of any shape, float64."""
     depth_m = from_space(fit(x), space)
-    (var_scale, cov), (_, var_shift) = fit.covariance
-    y_std = np.sqrt(np.maximum(var_scale * x * x + 2.0 * cov * x + var_shift, 0.0) + fit.sigma**2)
     low, high = SIGMA_SHARE
-    return depth_m, np.clip(depth_std(depth_m, y_std, space), low * depth_m, high * depth_m)
+    return depth_m, np.clip(depth_std(depth_m, line_std(fit, x), space), low * depth_m, high * depth_m)
+
+
+def line_std(fit: FitResult, x: FloatArray) -> FloatArray:
+    """Standard deviation of y at relative values `x` of any shape, float64: of the line, and of depth around it."""
+    (var_scale, cov), (_, var_shift) = fit.covariance
+    return np.asarray(np.sqrt(np.maximum(var_scale * x * x + 2.0 * cov * x + var_shift, 0.0) + fit.sigma**2))
 
 
 IMPLEMENTATION = Affine

@@ -1,5 +1,5 @@
-"""What we recommend today: the paper's gate, then kriging of the residual on the fit."""
+"""What we recommend: a gate that hears every witness, then kriging of the residual, both by one likeness of pixels."""
 
 from mrac.method._base import Method
 
-IMPLEMENTATION = Method(gate="theil_sen_mad", fit="ols", head="kriging")
+IMPLEMENTATION = Method(gate="consensus", fit="ols", head="kriging")

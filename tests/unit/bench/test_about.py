@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mrac.bench.about import about_run, continued
+from mrac.bench.about import about_run, choices, continued
 from mrac.bench.protocol import Protocol
 from mrac.bench.work import sets_in
 from mrac.errors import ContractError
@@ -16,10 +16,11 @@ Make = Callable[..., Protocol]
 
 @pytest.fixture
 def about(pack: Path, make_protocol: Make) -> Callable[..., dict[str, Any]]:
-    def about(limit: int | None = None, **lists: Any) -> dict[str, Any]:
+    def about(limit: int | None = None, chosen: dict[str, Any] | None = None, **lists: Any) -> dict[str, Any]:
         protocol = make_protocol(**lists)
         sets = {name: one for name, one in sets_in(pack).items() if name in protocol.grids[0]["sets"]}
-        return about_run(protocol, protocol.cells(), sets, limit=limit, device="cpu", command="mrac bench run")
+        made: dict[str, Any] = {"limit": limit, "device": "cpu", "command": "mrac bench run", "chosen": chosen or {}}
+        return about_run(protocol, protocol.cells(), sets, **made)
 
     return about
 
@@ -57,3 +58,35 @@ def test_what_does_not_belong_together_is_refused(about: Callable[..., dict[str,
         now = about(limit=1) if "limit" in changes else first | changes
         with pytest.raises(ContractError, match=says):
             continued(first, now)
+
+
+def test_every_call_s_choice_is_kept_and_the_sets_are_those_that_were_there(
+    about: Callable[..., dict[str, Any]],
+) -> None:
+    first = about(chosen={"methods": ["mrac"], "fractions": [0.25]}, sets=["room"])
+    both = continued(
+        first, about(chosen={"sets": ["street"], "seeds": [1, 2]}, sets=["room"]) | {"sets": {"street": {}}}
+    )
+    assert choices(both) == [
+        {"methods": ("mrac",), "fractions": (0.25,), "sets": ("room",)},
+        {"sets": ("street",), "seeds": (1, 2)},
+    ]
+    assert choices(json.loads(json.dumps(continued(first, first)))) == choices(first)
+
+
+def test_choices_of_before_they_were_recorded_are_read_from_the_command(about: Callable[..., dict[str, Any]]) -> None:
+    methods = "mrac,mrac_b_prime;gate=theil_sen_mad:kappa=3,ratio=2"
+    old = about() | {
+        "command": f"mrac bench run --protocol made --fractions '0,0.25' --methods '{methods}' --seeds '1'"
+    }
+    del old["chosen"]
+    assert choices(old) == [
+        {
+            "methods": ("mrac", "mrac_b_prime;gate=theil_sen_mad:kappa=3,ratio=2"),
+            "fractions": (0.0, 0.25),
+            "seeds": (1,),
+            "sets": ("room",),
+        }
+    ]
+    del old["command"]
+    assert choices(old)[0]["methods"] == tuple(old["methods"])

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from mrac.bench import run as run_module
 from mrac.bench.executors import Executor
+from mrac.bench.pack import pack_run
 from mrac.bench.run import BenchOptions, Outcome, run_bench
 from mrac.bench.store import finished, read_run
 from mrac.bench.work import Job, Task, perform
@@ -68,6 +69,18 @@ def test_every_cell_is_there_with_a_row_per_image_in_order(
     assert len(rows) == 4 * 3 + 4 * 2
     assert [row["image"] for row in rows[:3]] == ["0000", "0001", "0002"]
     assert not (tmp_path / "run" / "journal.jsonl").exists()
+
+
+def test_a_packed_run_goes_on(
+    bench: Callable[..., tuple[Outcome, str]], tasks_done: list[Task], tmp_path: Path
+) -> None:
+    bench(chosen={"sets": ["room"]})
+    pack_run(tmp_path / "run", tmp_path / "packed")
+    tasks_done.clear()
+    outcome, _ = bench(out=tmp_path / "packed")
+    assert (outcome.cells, outcome.computed) == (8, 4)
+    assert {task.set_name for task in tasks_done} == {"street"}
+    assert read_run(tmp_path / "packed").num_rows == 4 * 3 + 4 * 2
 
 
 def test_what_is_finished_is_not_done_again(

@@ -13,7 +13,7 @@ from mrac.outliers import Truth
 SETS = {"nyu", "kitti15", "sunrgbd", "tum"}
 FIVE = {"vanilla", "b_prime", "mrac", "mrac_b_prime", "sml_retrained"}
 STUDIES = ("headline_seeds", "references", "k_sweep", "kappa", "placement", "noise", "k150", "real_outliers",
-           "cross_foundation", "zero_shot")  # fmt: skip
+           "cross_foundation", "zero_shot", "beyond")  # fmt: skip
 
 
 def cells(name: str) -> list[Cell]:
@@ -127,6 +127,16 @@ def test_zero_shot_has_the_rows_of_the_papers_table() -> None:
         printed = {row["method"] for row in csv.DictReader(file)} - {"vi_depth"}
     assert printed <= {c.method for c in cells("zero_shot")}
     assert values("zero_shot", "family") == {CLEAN}
+
+
+def test_beyond_has_the_papers_grid_the_gates_and_every_baseline_without_training() -> None:
+    assert {c.condition for c in cells("beyond")} == {c.condition for c in cells("paper")}
+    methods = {c.method for c in cells("beyond")}
+    gates = {name for name in registry.names("gate") if name not in ("consensus", "ransac")}
+    assert {"default", "default;gate=oracle", *(f"default;gate={name}" for name in gates)} <= methods
+    paper = {c.method for c in cells("paper")} | {c.method for c in cells("references")}
+    learned = {"vi_depth"}  # from files that are not in the package
+    assert set(registry.names("method")) <= {m.partition(";")[0] for m in methods} | paper | learned
 
 
 def test_no_protocol_names_a_place_on_a_machine() -> None:

@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import claims, claims_abstract, claims_elsewhere, claims_real, claims_robustness, claims_substrate
+from benchmarks import (
+    claims,
+    claims_abstract,
+    claims_elsewhere,
+    claims_own,
+    claims_real,
+    claims_robustness,
+    claims_substrate,
+)
 from benchmarks.claim import SEEDS, SETS, Claim, NotRunError, Outcome, grid, strict_wins
 
 from mrac.bench.protocol import Cell, Condition, Protocol
@@ -28,8 +36,8 @@ def row(set_name: str, method: str, abs_rel: float | None, **more: Any) -> Row:
     given: Row = {
         "set": set_name, "method": method, "family": "none", "fraction": 0.0, "num_anchors": 50, "seed": 0,
         "placement": "random", "source": "truth", "image": "a", "abs_rel": abs_rel, "gate_precision": 0.8,
-        "gate_recall": 0.7, "num_anchors_given": 50, "num_wrong": 12, "num_rejected": 10, "anchors_hash": "x",
-        "time_ms": 10.0, "failure": None,
+        "gate_recall": 0.7, "gate_f1": 0.74, "num_anchors_given": 50, "num_wrong": 12, "num_rejected": 10,
+        "anchors_hash": "x", "time_ms": 10.0, "failure": None,
     }  # fmt: skip
     return given | more
 
@@ -197,8 +205,40 @@ def test_a_foundation_that_is_not_here_is_named_and_not_counted() -> None:
             value = None if error is None else error + more
             rows += [row(s, method + gate, value, family="near", fraction=0.25) for s in SETS]
     outcome = claims_real.any_foundation(results(rows))
-    assert outcome.here.endswith("embedded 0.100 / 0.150, none 0.300 / 0.350; not here: moge-2")
-    assert outcome.parts == (True, True)
+    assert outcome.here.endswith(
+        "`default` embedded 0.100 / 0.150, none 0.300 / 0.350; not here: moge-2; no network but ours was here"
+    )
+    assert outcome.parts == (True, True, False)
+    gated = [row(s, "cfa_ols;foundation=none;gate=theil_sen_mad", 0.4, family="near", fraction=0.25) for s in SETS]
+    trusting = [row(s, "cfa_ols;foundation=none", 0.2, family="near", fraction=0.25) for s in SETS]
+    outcome = claims_real.any_foundation(results([*rows, *gated, *trusting]))
+    assert "gate / none: `cfa_ols` none 0.400 / 0.200; `default`" in outcome.here
+    assert outcome.parts == (False, True, True, False)
+    there = [one | {"abs_rel": 0.1} if "moge-2" in one["method"] else one for one in rows]
+    assert claims_real.any_foundation(results(there)).parts[-1]
+
+
+def test_our_own_method_is_asked_what_was_promised_of_it() -> None:
+    rows = whole(ERRORS | {"ransac_residual": 0.2, "default": 0.05})
+    assert claims_own.every_condition(results(rows)).verdict == "holds"
+    outcome = claims_own.corrupted_mean(results(rows))
+    assert outcome.here == "0.050; best of the others `mrac_b_prime` 0.100: 0.50 ×"
+    assert outcome.verdict == "holds"
+    assert claims_own.on_nyu(results(rows)).verdict == "holds"
+    worse = results([one | {"abs_rel": 0.07} if one["method"] == "default" else one for one in rows])
+    assert claims_own.corrupted_mean(worse).verdict == "does not hold"
+    assert claims_own.on_nyu(worse).parts == (False, False, True, False, False, True, False)
+
+
+def test_our_own_method_is_compared_on_real_readings_by_error_and_f1() -> None:
+    rows = []
+    for seed in SEEDS:
+        for source, set_name in claims_real.SOURCES.items():
+            for family, p in (("natural", 0.0), ("enriched", 0.1), ("enriched", 0.25), ("enriched", 0.4)):
+                more: Row = {"family": family, "fraction": p, "source": source, "seed": seed}
+                rows += [row(set_name, "default", 0.1, **more), row(set_name, "mrac", 0.2, **more)]
+    outcome = claims_own.real_readings(results(rows))
+    assert outcome.parts == (True, True, False, True, False, True, False) * 3  # the same F1 is no better
 
 
 def test_real_readings_are_compared_level_by_level() -> None:
@@ -230,7 +270,17 @@ def test_what_no_run_settles_is_read_from_files(tmp_path: Path) -> None:
     ]
     (tmp_path / "heads--x--2026-01-01").mkdir()
     (tmp_path / "heads--x--2026-01-01" / "ablation.json").write_text(json.dumps({"rows": rows}))
-    assert [test(nothing).verdict for test in by_place.values()] == ["holds"] * 5
+    # Of Fig. S1 the paper prints five figures; the bins between them are ours.
+    bins = {
+        "SML retrained": (0.55, 0.5, 0.47, 0.44, 0.42, 0.42),
+        "vanilla": (0.26, 0.2, 0.18, 0.16, 0.14, 0.14),
+        "MRAC/B′": (0.12,) * 6,
+    }
+    folder = tmp_path / "benchmark--x--2026-01-01" / "report" / "tables"
+    folder.mkdir(parents=True)
+    lines = [f"{label},{value}" for label, values in bins.items() for value in values]
+    (folder / "propagation.csv").write_text("\n".join(["row,value", *lines]), encoding="utf-8")
+    assert [test(nothing).verdict for test in by_place.values()] == ["holds"] * 6
 
 
 def test_the_page_is_rewritten_between_its_markers_alone(tmp_path: Path) -> None:
@@ -246,8 +296,9 @@ def test_the_page_is_rewritten_between_its_markers_alone(tmp_path: Path) -> None
     assert text.endswith(f"{claims.END}\nafter\n")
     assert "stale" not in text
     assert "- 1 rows of `mrac`: E: no\n" in text
+    assert "- The abstract, sentence by sentence: holds 2, not run 10.\n" in text
     lines = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| paper, protocol")]
-    assert len(lines) == len(ALL) + 5
+    assert len(lines) == len(ALL) + len(claims_own.QUESTIONS) + 6
     assert all(line.count(" | ") == 4 for line in lines)
     assert text.count("**not run**") == len(lines) - 2  # what is read from the code needs no run
     claims.main([str(run), "--page", str(page), "--results", str(tmp_path)])

@@ -9,8 +9,8 @@ from mrac import Anchors, Calibrator
 from mrac.conventions import FloatArray
 from mrac.fit.ols import Ols
 from mrac.head._base import Scene
-from mrac.head._matern import BIAS_VAR, FINE, FINE_VAR
 from mrac.head.kriging import Kriging
+from mrac.likeness.matern import BIAS_VAR, FINE, FINE_VAR
 from mrac.relative import sample_bilinear
 from mrac.types import Samples
 from tests.conftest import MadeScene
@@ -26,7 +26,10 @@ def as_scene(made: MadeScene, relative: bool = True) -> Scene:
 def reference(head: Kriging, scene: Scene, residuals: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The same process by scikit-learn, in double precision."""
     features = head._features(scene)
-    points, anchors = (f.astype(np.float64) for f in (features.band(0, scene.shape[0]), features.anchors))
+    points, anchors = (
+        f.astype(np.float64)
+        for f in (features.band(0, scene.shape[0]), features.at(scene.samples.uv_px, scene.samples.x))
+    )
     kernel = Matern(1.0, nu=1.5) + ConstantKernel(FINE_VAR) * Matern(1 / FINE, nu=1.5) + ConstantKernel(BIAS_VAR)
     process = GaussianProcessRegressor(kernel, alpha=head.noise**2, optimizer=None).fit(anchors, residuals)
     mean, std = process.predict(points.T, return_std=True)

@@ -29,6 +29,7 @@ from mrac.bench.report.tables import (
     real,
     scorecard,
 )
+from mrac.bench.report.tables import propagation as propagation_table
 
 
 @dataclass(frozen=True)
@@ -80,5 +81,5 @@ def sections(context: Context, scenes: Scenes | None = None, *, photos: bool = F
     if scenes is not None:
         wanted = (teaser.figures, blind_spot.figures, propagation.figures) if photos else (propagation.figures,)
         figures = [figure for make in wanted for figure in make(context, scenes)]
-        made.insert(1, Section("On images", (), tuple(figures)))
+        made.insert(1, Section("On images", tuple(propagation_table.tables(context, scenes)), tuple(figures)))
     return [section for section in made if section.tables or section.figures]

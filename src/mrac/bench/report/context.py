@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
+from mrac.bench.about import choices
 from mrac.bench.protocol import Protocol
 from mrac.bench.report.ablation import Ablation
 from mrac.bench.report.labels import METHODS, SETS, is_swept, ordered, paper_set
@@ -136,17 +137,15 @@ class Context:
 
 
 def planned_cells(runs: Iterable[Mapping[str, Any]]) -> Plan:
-    """What the protocols in the runs' run.json ask for, of the methods and sets that they were run with.
+    """What the commands in the runs' run.json asked for of their protocols: no more is missing where it is not there.
 
     Raises:
         ContractError: a method or family of a protocol is not installed here.
     """
     plan: dict[CellKey, set[int]] = {}
     for run in runs:
-        content = {name: value for name, value in run["protocol"].items() if value is not None}
-        chosen = {"methods": run.get("methods", ()), "sets": tuple(run.get("sets", ()))}
-        protocol = Protocol.of(content).choose({name: values for name, values in chosen.items() if values})
-        for cell in protocol.cells():
+        protocol = Protocol.of({name: value for name, value in run["protocol"].items() if value is not None})
+        for cell in (cell for chosen in choices(run) for cell in protocol.choose(chosen).cells()):
             columns = cell.condition.columns | {"method": cell.method}
             key = CellKey(**{name: columns[name] for name in KEY})
             plan.setdefault(key, set()).add(cell.condition.seed)

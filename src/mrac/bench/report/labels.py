@@ -20,6 +20,17 @@ METHODS: Final = {
     "vi_depth_ga": "VI-Depth GA",
     "sml_retrained": "SML retrained",
     "vi_depth": "VI-Depth",
+    "vi_depth_scaffold": "VI-Depth scaffold",
+    "ransac_inverse": "RANSAC inverse",
+    "knn_alignment": "kNN alignment",
+    "truncated_l1": "truncated L1",
+    "siegel": "Siegel",
+    "gnc": "GNC",
+    "msac": "MSAC",
+    "poisson_log": "Poisson log",
+    "patch_scale": "patch scale",
+    "delaunay": "Delaunay",
+    "nearest": "nearest",
     "default": "default",
 }
 # Heads of narrow columns.
@@ -35,9 +46,24 @@ SHORT: Final = {
     "vi_depth_ga": "GA",
     "sml_retrained": "SML",
     "vi_depth": "VI",
+    "vi_depth_scaffold": "scaffold",
+    "ransac_inverse": "R inv",
+    "knn_alignment": "kNN",
+    "truncated_l1": "L1",
+    "poisson_log": "Poisson",
+    "patch_scale": "patches",
     "mixed_pixel": "mixed",
 }
-_GATES: Final = {"none": "no gate", "theil_sen_mad": "paper's gate"}
+_GATES: Final = {
+    "none": "no gate",
+    "theil_sen_mad": "paper's gate",
+    "oracle": "oracle gate",
+    "consensus": "consensus gate",
+    "siegel_mad": "Siegel + MAD gate",
+    "gnc": "GNC gate",
+    "msac": "MSAC gate",
+    "ransac": "RANSAC gate",
+}
 FAMILIES: Final = {
     "uniform": "uniform",
     "near": "near",

@@ -1,15 +1,16 @@
 """From runs to files: report.md, report.html, cells.csv, tables/*.{csv,tex}, figures/*, photos/*."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from mrac.bench.report.ablation import Ablation
 from mrac.bench.report.cells import write_cells
 from mrac.bench.report.contents import Section, sections
 from mrac.bench.report.context import Context, planned_cells
-from mrac.bench.report.figures.look import Figure, Saved, save
+from mrac.bench.report.figures.look import KINDS, Figure, Saved, save
 from mrac.bench.report.figures.scenes import Scenes
 from mrac.bench.report.paper import Paper
 from mrac.bench.report.results import Results, joined
@@ -35,6 +36,7 @@ class ReportOptions:
         ablation: ablation.json of `mrac train ablation`, or None.
         seed: of resampling.
         with_figures: draw them.
+        kinds: of files that they are written as.
     """
 
     runs: tuple[Path, ...]
@@ -45,6 +47,7 @@ class ReportOptions:
     ablation: Path | None = None
     seed: int = 0
     with_figures: bool = True
+    kinds: tuple[str, ...] = KINDS
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def read_context(options: ReportOptions) -> Context:
         if about is None:
             raise ContractError(f"bench report: {run} has no run.json; a folder of `mrac bench run --out` is needed")
         abouts.append(about)
-    columns, left_out = joined([read_run(run).to_pydict() for run in options.runs])
+    columns, left_out = joined([_rows(run, about) for run, about in zip(options.runs, abouts, strict=True)])
     notes = [f"{left_out} rows of cells that an earlier run has as well were left out."] if left_out else []
     try:
         plan = planned_cells(abouts)
@@ -96,6 +99,13 @@ def read_context(options: ReportOptions) -> Context:
         notes=tuple(notes),
         ablation=Ablation.read(options.ablation) if options.ablation else None,
     )
+
+
+def _rows(run: Path, about: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The columns of a run, and on what it was run: times of different machines are not to be mixed."""
+    columns: dict[str, list[Any]] = read_run(run).to_pydict()
+    hardware = f"{about.get('device', 'cpu')}, {about.get('machine', {}).get('cores', '?')} cores"
+    return columns | {"hardware": [hardware] * len(columns["image"])}
 
 
 def write_report(options: ReportOptions, say: Callable[[str], None]) -> Written:
@@ -136,22 +146,26 @@ def _save_figures(
     saved = {}
     for figure in wanted:
         say(f"figure {figure.key}")
-        saved[figure.key] = save(figure, options.out / ("photos" if figure.has_photos else "figures"))
+        folder = options.out / ("photos" if figure.has_photos else "figures")
+        saved[figure.key] = save(figure, folder, options.kinds)
     return saved
 
 
 def _about(context: Context) -> list[str]:
-    """Of every run: what it was, when and on what."""
-    lines = []
+    """Of every run: what it was, when and on what; what several have in common is said once."""
+    alike: dict[str, list[str]] = {}
     for run in context.runs:
-        protocol, sets = run["protocol"], run.get("sets", {})
-        images = ", ".join(f"{name} {own.get('images', '?')}" for name, own in sets.items())
+        images = ", ".join(f"{name} {own.get('images', '?')}" for name, own in run.get("sets", {}).items())
         machine = run.get("machine", {})
-        lines.append(
-            f"Protocol {protocol['name']} (hash {run.get('protocol_hash', '?')}), commit {run.get('commit') or '?'}, "
-            f"started {run.get('started', '?')}, {machine.get('platform', '?')} with {machine.get('cores', '?')} "
-            f"cores. Images: {images or 'not recorded'}."
+        common = (
+            f"Commit {run.get('commit') or '?'}, {machine.get('platform', '?')} with {machine.get('cores', '?')} "
+            f"cores, device {run.get('device', '?')}. Images: {images or 'not recorded'}"
         )
+        started = str(run.get("started", "?")).partition("+")[0].replace("T", " ")
+        alike.setdefault(common, []).append(
+            f"{run['protocol']['name']} (hash {run.get('protocol_hash', '?')}, {started})"
+        )
+    lines = [f"{common}. Protocols, and when they were started: {', '.join(own)}." for common, own in alike.items()]
     failed = context.results.columns.get("failure")
     num_failed = 0 if failed is None else int((failed != "").sum())
     lines.append(f"{len(context.results)} image results, {num_failed} of them failures.")

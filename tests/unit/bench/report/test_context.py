@@ -32,6 +32,21 @@ def test_the_plan_is_the_protocol_s_for_the_methods_and_sets_that_were_chosen() 
     }
 
 
+def test_what_the_command_did_not_ask_for_is_not_planned() -> None:
+    asked = about(GRID, chosen={"methods": ["mrac"], "fractions": [0.25], "seeds": [2]})
+    near = CellKey(set="nyu", method="mrac", family="near", fraction=0.25)
+    assert planned_cells([asked]) == {near: frozenset({2})}
+
+
+def test_a_run_of_several_calls_plans_what_each_asked_for() -> None:
+    earlier = [{"chosen": {"methods": ["mrac"], "fractions": [0.25]}}]
+    plan = planned_cells([about(GRID, chosen={"methods": ["vanilla"], "fractions": [0.0]}, earlier=earlier)])
+    assert plan.keys() == {
+        CellKey(set="nyu", method="mrac", family="near", fraction=0.25),
+        CellKey(set="nyu", method="vanilla"),
+    }
+
+
 def test_plans_of_several_runs_are_one() -> None:
     plan = planned_cells([about({**GRID, "seeds": [0]}), about({**GRID, "seeds": [1, 2]})])
     assert plan[CellKey(set="nyu", method="vanilla")] == frozenset({0, 1, 2})

@@ -1,5 +1,7 @@
 import pytest
 
+from mrac import registry
+from mrac.bench.methods import ORACLE
 from mrac.bench.report.labels import (
     METHODS,
     family_label,
@@ -10,6 +12,7 @@ from mrac.bench.report.labels import (
     ordered,
     paper_set,
     percent,
+    short,
     without_foundation,
     without_kappa,
 )
@@ -23,11 +26,29 @@ from mrac.bench.report.labels import (
         ("default;gate=none", "default, no gate"),
         ("cfa_ols;gate=theil_sen_mad", "cfa-ols, paper's gate"),
         ("cfa_ols;foundation=dav2-large", "cfa-ols, foundation dav2-large"),
+        ("default;gate=oracle", "default, oracle gate"),
+        ("default;gate=consensus", "default, consensus gate"),
+        ("default;gate=siegel_mad", "default, Siegel + MAD gate"),
+        ("default;gate=gnc:threshold=0.1", "default, gate gnc:threshold=0.1"),
+        ("truncated_l1;space=inverse_depth", "truncated L1, space inverse_depth"),
         ("somebody_elses", "somebody_elses"),
     ],
 )
 def test_methods_have_names_for_people(method: str, label: str) -> None:
     assert method_label(method) == label
+
+
+def test_no_method_or_gate_of_ours_goes_by_its_file_name_for_want_of_a_better() -> None:
+    assert set(METHODS) == set(registry.names("method"))
+    for gate in (*registry.names("gate"), ORACLE):
+        assert not method_label(f"default;gate={gate}").startswith("default, gate ")
+
+
+def test_no_two_columns_have_one_head() -> None:
+    for label in (method_label, short):
+        heads = [label(name) for name in METHODS]
+        assert len(set(heads)) == len(heads)
+    assert max(len(short(name)) for name in METHODS) <= 8
 
 
 @pytest.mark.parametrize(

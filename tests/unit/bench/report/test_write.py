@@ -28,6 +28,7 @@ def write_run(folder: Path, rows: list[Row], content: dict[str, Any] | None = No
     for key, own in by_cell.items():
         write_cell(folder, key, own)
     protocol = Protocol.of({"name": "made", "grid": [content or GRID]})
+    methods = list(dict.fromkeys(row["method"] for row in rows))
     about = {
         "protocol": protocol.to_json(),
         "protocol_hash": protocol.hash,
@@ -35,7 +36,8 @@ def write_run(folder: Path, rows: list[Row], content: dict[str, Any] | None = No
         "commit": "abc",
         "machine": {"cores": 2, "platform": "Linux x86_64"},
         "started": "2026-11-15T15:00:00+00:00",
-        "methods": list(dict.fromkeys(row["method"] for row in rows)),
+        "chosen": {"methods": methods},
+        "methods": methods,
         "sets": {name: {"images": 4} for name in dict.fromkeys(row["set"] for row in rows)},
     }
     write_about(folder, about)

@@ -8,6 +8,7 @@ from mrac.bench.report.context import Context
 from mrac.bench.report.figures.look import Figure, new_canvas, style
 from mrac.bench.report.labels import family_label, is_swept, method_label, set_label
 from mrac.bench.report.results import CellKey
+from mrac.bench.report.tables.cost import hardware, processors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,21 +29,22 @@ def figures(context: Context) -> list[Figure]:
 
 
 def _cells(context: Context) -> list[CellKey]:
-    """All methods under one condition: the one with the most of them, then with the most images."""
+    """All methods under one condition on one machine: where most of them were run, then with the most images."""
     if "time_ms" not in context.results.columns:
         return []
-    by_condition: dict[CellKey, list[CellKey]] = {}
+    by_condition: dict[tuple[CellKey, str], list[CellKey]] = {}
     for cell in context.results.cells:
         grid = (cell.num_anchors, cell.source) == (50, "truth") and not is_swept(cell.method)
-        if grid and context.results.mean("time_ms", cell).value is not None:
-            by_condition.setdefault(cell.with_method(""), []).append(cell)
+        on = hardware(context, cell, context.results.seeds(cell)[0])
+        if grid and on in processors(context) and context.results.mean("time_ms", cell).value is not None:
+            by_condition.setdefault((cell.with_method(""), on), []).append(cell)
     if not by_condition:
         return []
 
-    def size(where: CellKey) -> tuple[int, int, bool, CellKey]:
-        own = by_condition[where]
+    def size(key: tuple[CellKey, str]) -> tuple[int, int, bool, CellKey, str]:
+        own, where = by_condition[key], key[0]
         images = len(context.results.column("image", own[0], context.results.seeds(own[0])[0]))
-        return len(own), images, where.family == "near" and where.fraction == 0.25, where
+        return len(own), images, where.family == "near" and where.fraction == 0.25, *key
 
     best = max(by_condition, key=size)
     order = context.names("method")

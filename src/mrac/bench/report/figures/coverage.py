@@ -39,15 +39,13 @@ def figures(context: Context) -> list[Figure]:
     if not panels:
         return []
     labels = ["clean" if c.family == CLEAN else SHORT.get(c.family, c.family) for c in cells]
-    across = Axis(label="a quarter of the readings wrong", ticks=list(range(len(cells))), labels=labels)
+    across = Axis(label="clean, or 25 % of this kind", ticks=list(range(len(cells))), labels=labels)
     return [
         Figure(
             "coverage",
             "Coverage of the stated deviation",
             "Share of pixels whose truth lies within the central interval of the level; dashed: where a calibrated "
             "deviation would be. K = 50.",
-            lambda: draw_panels(
-                panels, across, Axis(label="pixels within, %", from_zero=True), num_columns=len(panels) // len(LEVELS)
-            ),
+            lambda: draw_panels(panels, across, _Y, num_columns=len(panels) // len(LEVELS)),
         )
     ]

@@ -1,6 +1,6 @@
 """How figures look and how they are kept: one colour per method everywhere, safe for colour-blind readers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ BLUE, SKY, GREEN, ORANGE, RED, PINK, BROWN = (
 # Okabe and Ito's, with marks and dashes beside them: no two methods differ in hue alone. B′ follows vanilla closely
 # everywhere, so the one is thin and dashed upon the other, which is broad.
 _BROAD: Final = {"vanilla": 3.4}
+_THIN: Final = 7.0  # size of marks that are lines: as small as the others they cannot be seen
 _METHODS: Final = {
     "default": (INK, "o", "-"),
     "mrac_b_prime": (BLUE, "s", "-"),
@@ -35,6 +36,17 @@ _METHODS: Final = {
     "cfa_huber": (GREY, "2", ":"),
     "cfa_ransac": (GREY, "3", ":"),
     "vi_depth_ga": (PINK, "4", ":"),
+    "vi_depth_scaffold": (PINK, "X", ":"),
+    "ransac_inverse": (BROWN, "^", ":"),
+    "knn_alignment": (SKY, "P", ":"),
+    "truncated_l1": (ORANGE, "D", ":"),
+    "siegel": (BLUE, "1", "--"),
+    "gnc": (BLUE, "2", "--"),
+    "msac": (BLUE, "3", "--"),
+    "poisson_log": (GREEN, "s", ":"),
+    "patch_scale": (GREEN, "p", ":"),
+    "delaunay": (GREY, "^", "--"),
+    "nearest": (GREY, "v", "--"),
 }
 _CYCLE: Final = (BLUE, RED, GREEN, ORANGE, PINK, SKY, BROWN, INK)
 _MARKS: Final = "osX^Dvph"
@@ -69,6 +81,9 @@ _RC: Final[Any] = {
     "pdf.fonttype": 42,
 }
 _DPI: Final = 160
+_COLOURS: Final = 128
+KINDS: Final = ("png", "svg", "pdf")
+"""Of files that a figure is written as."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +124,8 @@ def style(name: str, index: int = 0) -> dict[str, Any]:
     known = _METHODS.get(name.partition(";")[0])
     if known is None or ";" in name:
         known = (_CYCLE[index % len(_CYCLE)], _MARKS[index % len(_MARKS)], "-")
-    look = dict(zip(("color", "marker", "linestyle"), known, strict=True))
+    look: dict[str, Any] = dict(zip(("color", "marker", "linestyle"), known, strict=True))
+    look |= {"markersize": _THIN} if look["marker"] in "1234" else {}
     return look | ({"linewidth": _BROAD[name]} if name in _BROAD else {})
 
 
@@ -137,12 +153,18 @@ def house_look() -> Iterator[None]:
         yield
 
 
-def save(figure: Figure, folder: Path) -> Saved:
-    """Draws a figure and writes it as PNG, PDF and, unless it shows photographs, SVG; the same bytes every time."""
+def save(figure: Figure, folder: Path, kinds: Sequence[str] = KINDS) -> Saved:
+    """Draws a figure and writes it, the same bytes every time.
+
+    Args:
+        figure: what.
+        folder: where.
+        kinds: as which of `KINDS`; photographs are no drawings, and never SVG.
+    """
     paths = []
     with house_look():
         canvas = figure.draw()
-        for kind in ("png", "pdf") if figure.has_photos else ("png", "svg", "pdf"):
+        for kind in (kind for kind in kinds if kind != "svg" or not figure.has_photos):
             metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
             path = folder / f"{figure.key}.{kind}"
 
@@ -150,5 +172,16 @@ def save(figure: Figure, folder: Path) -> Saved:
                 canvas.savefig(file, format=kind, dpi=_DPI, metadata=metadata)
 
             write_whole(path, write)
+            if kind == "png" and not figure.has_photos:
+                _shrink(path)
             paths.append(path)
     return Saved(figure, tuple(paths))
+
+
+def _shrink(path: Path) -> None:
+    """A drawing has few colours: with a palette of them it takes a third of the room, and looks the same."""
+    from PIL import Image  # noqa: PLC0415
+
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    write_whole(path, lambda file: small.save(file, format="PNG", optimize=True))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _PANEL_IN: Final = (2.35, 2.05)
-_HOLLOW: Final[Any] = {"marker": "o", "markersize": 7, "fillstyle": "none", "linestyle": "none"}
+_HOLLOW: Final[Any] = {"marker": "o", "markersize": 7, "fillstyle": "none", "linestyle": "none", "clip_on": False}
 _PAPERS: Final = "the paper's"
 _ALONE_IN: Final = (5.2, 3.0)  # of a figure that has one panel
 

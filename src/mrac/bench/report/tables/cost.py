@@ -19,18 +19,35 @@ _COMPONENTS: Final = {
 }
 
 
-def method_times(context: Context, set_name: str, method: str) -> list[tuple[CellKey, int]]:
-    """The cells of a method on a set's grid, with the seeds that have times."""
+_CPU: Final = "cpu"
+
+
+def hardware(context: Context, cell: CellKey, seed: int) -> str:
+    """What the rows of a cell were computed on, `cpu, 16 cores`; a cell and seed are of one run."""
+    column = context.results.columns.get("hardware")
+    return _CPU if column is None else str(context.results.column("hardware", cell, seed)[0])
+
+
+def timed(context: Context, set_name: str, method: str, on: str) -> list[tuple[CellKey, int]]:
+    """The cells of a method on a set's grid, with the seeds that were run on one kind of hardware."""
     return [
         (cell, seed)
         for cell in sorted(context.results.cells)
         if (cell.set, cell.method, cell.num_anchors, cell.source) == (set_name, method, 50, "truth")
         for seed in context.results.seeds(cell)
+        if hardware(context, cell, seed) == on
     ]
 
 
-def _median_ms(context: Context, set_name: str, method: str) -> Entry:
-    cells = method_times(context, set_name, method)
+def processors(context: Context) -> list[str]:
+    """The hardware of all rows whose times are of one core; those that share a GPU say little of one image."""
+    column = context.results.columns.get("hardware")
+    found = [_CPU] if column is None else np.unique(column).tolist()
+    return [name for name in found if name.startswith(_CPU)]
+
+
+def _median_ms(context: Context, set_name: str, method: str, on: str) -> Entry:
+    cells = timed(context, set_name, method, on)
     if not cells:
         return Entry(state=NOT_RUN)
     times = np.concatenate([context.results.column("time_ms", cell, seed) for cell, seed in cells])
@@ -47,12 +64,14 @@ def tables(context: Context) -> list[Table]:
     rows = [
         Row(
             label=method_label(m),
-            entries=tuple(_median_ms(context, name, m) for name in sets),
-            group="here, one CPU core",
+            entries=tuple(_median_ms(context, name, m, on) for name in sets),
+            group=f"here, one core ({on})",
         )
+        for on in processors(context)
         for m in methods
     ]
-    if not any(entry.value is not None for row in rows for entry in row.entries):
+    rows = [row for row in rows if any(entry.value is not None for entry in row.entries)]
+    if not rows:
         return []
     if context.paper:
         printed = context.paper.latency()
@@ -67,16 +86,10 @@ def tables(context: Context) -> list[Table]:
         about=(
             "Median over all images and conditions with K = 50. Here: gate, fit and head of one image by one method, "
             "in a worker with one thread, other workers beside it; relative depth is predicted once for all methods "
-            "and is not in it."
+            "and is not in it. Runs on a GPU, which their workers share, are left out."
         ),
         corner="method",
         columns=tuple(set_label(name) for name in sets),
         rows=tuple(rows),
-        notes=tuple(_machine(context)),
     )
     return [finished(context, table, [""] * len(sets), sets=sets, methods=methods)]
-
-
-def _machine(context: Context) -> list[str]:
-    machines = {str(run.get("machine", {}).get("platform", "")): run.get("machine", {}) for run in context.runs}
-    return [f"Machine: {name}, {machine.get('cores', '?')} cores." for name, machine in machines.items() if name]

@@ -31,7 +31,7 @@ def _by_set(context: Context, family: str, fraction: float) -> list[Table]:
     ]
     rows = tuple(_row(context, method, own) for method, own in zip(methods, cells, strict=True))
     seeds = max((len(context.results.seeds(cell)) for own in cells for cell in own), default=0)
-    over = f"Mean ± standard deviation over {seeds} seeds" if seeds > 1 else "One seed"
+    over = f"Mean ± standard deviation over {seeds} seeds; without ± one seed" if seeds > 1 else "One seed"
     table = Table(
         key=f"absrel_{family}_{round(100 * fraction)}",
         title=f"{_NUMBERS[family, fraction]}: AbsRel with {percent(fraction)} {family_label(family)} readings",

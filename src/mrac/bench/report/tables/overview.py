@@ -29,10 +29,11 @@ def mean_over_sets(context: Context, where: CellKey, sets: list[str], metric: st
 
 
 def swept(context: Context, family: str) -> tuple[list[str], list[str], list[float]]:
-    """Sets, methods and fractions, 0 among them, of a family in the grid."""
+    """Sets, methods and fractions, 0 among them, of a family in the grid; methods of a study of some are left out."""
     where = {"family": family}
-    fractions = [0.0, *(p for p in context.grid_names("fraction", **where) if p > 0.0)]
-    return context.grid_names("set", **where), context.methods(**where), fractions
+    wrong = [p for p in context.grid_names("fraction", **where) if p > 0.0]
+    methods = [m for m in context.methods(**where) if context.grid_names("fraction", method=m, **where) == wrong]
+    return context.grid_names("set", **where), methods, [0.0, *wrong]
 
 
 def tables(context: Context) -> list[Table]:

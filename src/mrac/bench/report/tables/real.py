@@ -7,7 +7,7 @@ from typing import Final
 from mrac.bench.report.context import Context
 from mrac.bench.report.labels import is_swept, method_label, percent, set_label
 from mrac.bench.report.results import CellKey
-from mrac.bench.report.setting import finished
+from mrac.bench.report.setting import finished, num_images
 from mrac.bench.report.table import Entry, Row, Table, mark_best, shortfall
 
 _SOURCES: Final = {
@@ -80,8 +80,8 @@ def _errors(context: Context, set_name: str, source: str) -> Table:
         key=f"real_{set_name}_{source}",
         title=f"Real readings, nothing injected: {source_label(source)} of {set_label(set_name)}, AbsRel",
         about=(
-            "As the sensor gave them, then with a share drawn from those that are more than 10 % wrong. Lower is "
-            "better."
+            f"{num_images(context, set_name)} images. Readings as the sensor gave them, then with a share drawn from "
+            "those that are more than 10 % wrong. Lower is better."
         ),
         corner="method",
         columns=tuple(condition_label(cell) for cell in cells),

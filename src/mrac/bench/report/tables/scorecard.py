@@ -34,11 +34,17 @@ def tables(context: Context) -> list[Table]:
 
 
 def _methods(context: Context) -> list[str]:
-    return [m for m in context.methods() if _corrupted(context, m)]
+    """Those of the grid; not a variant that a study has under fewer conditions: it would be counted out of fewer."""
+    sizes = {m: _num_corrupted(context, m) for m in context.methods()}
+    return [m for m, size in sizes.items() if size and (";" not in m or size == max(sizes.values()))]
 
 
-def _corrupted(context: Context, method: str) -> bool:
-    return any(context.grid_names("set", method=method, family=family) for family in FAMILIES)
+def _num_corrupted(context: Context, method: str) -> int:
+    return sum(
+        len(context.grid_names("fraction", method=method, family=family, set=name))
+        for family in FAMILIES
+        for name in context.grid_names("set", method=method, family=family)
+    )
 
 
 def _sets(context: Context) -> list[str]:

@@ -14,7 +14,8 @@ _SPECIAL: Final = {
 }  # fmt: skip
 
 
-_NARROW: Final = 5  # columns of numbers that fit one column of a page
+_COLUMN_PT: Final = 240.0  # what is wider needs both columns of a page
+_LETTER_PT, _GAP_PT = 4.1, 6.0  # of \footnotesize, and between columns
 
 
 def escape(text: str) -> str:
@@ -24,7 +25,7 @@ def escape(text: str) -> str:
 
 def write_table(table: Table) -> str:
     """A floating table; what is to be said of it stands below."""
-    kind = "table*" if len(table.columns) > _NARROW else "table"
+    kind = "table*" if _width_pt(table) > _COLUMN_PT else "table"
     lines = [
         rf"\begin{{{kind}}}[t]",
         r"\centering",
@@ -54,6 +55,14 @@ def write_table(table: Table) -> str:
         lines += [rf"{escape(note)}\par" for note in feet]
         lines += [r"\end{minipage}"]
     return "\n".join([*lines, rf"\end{{{kind}}}", ""])
+
+
+def _width_pt(table: Table) -> float:
+    lines = [(table.corner, *table.columns)]
+    for row in table.rows:
+        lines.append((row.label, *(entry.text for entry in row.entries)))
+        lines.append((f"  {row.paper_label}", *(entry.paper.text if entry.paper else "" for entry in row.entries)))
+    return sum(_LETTER_PT * max(map(len, column)) + _GAP_PT for column in zip(*lines, strict=True))
 
 
 def _ours(entry: Entry) -> str:

@@ -82,6 +82,14 @@ def test_photographs_are_not_kept_as_drawings(tmp_path: Path) -> None:
     assert [path.suffix for path in saved.paths] == [".png", ".pdf"]
 
 
+def test_a_drawing_is_written_with_a_palette_and_as_what_is_asked_for(tmp_path: Path) -> None:
+    saved = save(Figure("p", "p", "p", lambda: new_canvas(1, 1)), tmp_path, ("png",))
+    assert [path.name for path in saved.paths] == ["p.png"]
+    with Image.open(saved.paths[0]) as picture:
+        assert picture.mode == "P"
+        assert picture.convert("RGB").getpixel((5, 5)) == (255, 255, 255)
+
+
 def test_the_cost_of_a_cell_is_summed_over_its_images() -> None:
     (figure,) = cost.figures(context([*cell("vanilla", [0.1, None, 0.1]), *cell("mrac", [0.1] * 3, time_ms=500.0)]))
     with house_look():
@@ -90,6 +98,14 @@ def test_the_cost_of_a_cell_is_summed_over_its_images() -> None:
     for line, expected in zip(axes.lines, ([0.01, 0.01, 0.02], [0.5, 1.0, 1.5]), strict=True):
         np.testing.assert_allclose(values(line), expected)
     assert [text.get_text() for text in axes.texts] == ["vanilla", "MRAC/van"]
+
+
+def test_the_cost_is_of_one_machine_and_of_no_shared_gpu() -> None:
+    rows = [*cell("vanilla", [0.1], hardware="cpu, 2 cores"), *cell("mrac", [0.1], hardware="cpu, 2 cores")]
+    rows += [*cell("b_prime", [0.1], hardware="cuda, 2 cores"), *cell("cfa_ols", [0.1], hardware="cpu, 16 cores")]
+    with house_look():
+        axes = cost.figures(context(rows))[0].draw().axes[0]
+    assert sorted(text.get_text() for text in axes.texts) == ["MRAC/van", "vanilla"]
 
 
 def test_the_mean_and_its_band_are_those_of_the_sets() -> None:

@@ -12,6 +12,7 @@ from mrac.bench.report.context import Context
 from mrac.bench.report.figures import blind_spot, propagation, teaser
 from mrac.bench.report.figures.look import house_look, save
 from mrac.bench.report.figures.scenes import Scenes
+from mrac.bench.report.tables import propagation as propagation_table
 from mrac.bench.score import score_image
 from mrac.errors import ContractError
 from tests.packs import write_pack
@@ -64,7 +65,7 @@ def test_anchors_and_errors_are_the_run_s_own(scenes: Scenes) -> None:
 
 def test_error_by_distance_is_that_of_the_pixels_so_far_away(scenes: Scenes) -> None:
     seen = scenes.see(0)
-    binned = propagation.binned(seen, "vanilla")
+    binned = propagation_table.binned(seen, "vanilla")
     uv = seen.drawn.anchors.uv_px[seen.drawn.wrong]
     v, u = np.mgrid[0 : seen.sample.truth_m.shape[0], 0 : seen.sample.truth_m.shape[1]]
     distance = np.min(np.hypot(u[..., None] - uv[:, 0], v[..., None] - uv[:, 1]), axis=-1)
@@ -103,13 +104,18 @@ def test_the_panel_has_a_picture_per_frame_and_column_with_all_marks(scenes: Sce
 
 def test_propagation_over_all_frames_with_the_paper_s_points(scenes: Scenes, made: Context, tmp_path: Path) -> None:
     (figure,) = propagation.figures(made, scenes)
-    assert "all frames" in figure.about
+    assert "all 4 frames" in figure.about
     assert not figure.has_photos
     with house_look():
         axes = figure.draw().axes[0]
     vanilla = np.asarray(axes.lines[0].get_ydata(), np.float64)
     assert np.isfinite(vanilla[0])
     assert {line.get_fillstyle() for line in axes.lines} >= {"none"}
+    (table,) = propagation_table.tables(made, scenes)
+    row = next(row for row in table.rows if row.label == "vanilla")
+    assert row.entries[0].value == pytest.approx(vanilla[0])
+    assert [entry.paper.text if entry.paper else "" for entry in row.entries] == ["0.26", "", "", "", "0.14", ""]
+    assert table.columns[:2] == ("0 to 20", "20 to 40")
 
 
 def test_data_without_the_run_s_sets_is_an_error(made: Context, tmp_path: Path) -> None:

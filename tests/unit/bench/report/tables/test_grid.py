@@ -1,7 +1,7 @@
 """Tables of the whole grid: all metrics, references, coverage, gates, times."""
 
 from mrac.bench.report.results import CellKey
-from mrac.bench.report.tables import complete, cost, coverage, gates, overview
+from mrac.bench.report.tables import complete, cost, coverage, gates, overview, scorecard
 from tests.unit.bench.report.made import cell, context, grid
 
 
@@ -61,6 +61,16 @@ def test_coverage_in_percent_by_set() -> None:
     assert {entry.text for row in second.rows for entry in row.entries} == {"90"}
 
 
+def test_a_method_of_a_study_of_some_fractions_is_not_in_the_whole_grid_s_tables() -> None:
+    rows = grid({"vanilla": 0.2, "mrac": 0.1})
+    study = cell("cfa_ols;gate=theil_sen_mad", [0.1] * 4)
+    study += cell("cfa_ols;gate=theil_sen_mad", [0.1] * 4, family="near", fraction=0.25)
+    made = context([*rows, *study])
+    (table,) = overview.tables(made)
+    assert {row.label for row in table.rows} == {"vanilla", "MRAC/van"}
+    assert scorecard.tables(made)[-1].columns == ("van", "M/van")
+
+
 def test_gates_that_reject_nothing_are_left_out() -> None:
     rows = grid({"vanilla": 0.2}, gate_recall=0.0, gate_precision=None)
     rows += grid({"mrac": 0.1}, gate_recall=0.8, gate_precision=0.75)
@@ -71,9 +81,21 @@ def test_gates_that_reject_nothing_are_left_out() -> None:
 
 def test_times_and_the_paper_s_components() -> None:
     rows = [*cell("vanilla", [0.1] * 3, time_ms=8.0), *cell("vanilla", [0.1] * 3, set="tum", time_ms=4.0)]
-    (table,) = cost.tables(context(rows, runs=({"machine": {"platform": "Linux x86_64", "cores": 2}, "protocol": {}},)))
+    (table,) = cost.tables(context(rows))
     shown = {row.label: [entry.text for entry in row.entries] for row in table.rows}
     assert shown["vanilla"] == ["8.0", "4.0"]
     assert shown["foundation"] == ["24.2±0.26", "–"]
     assert shown["images per second"] == ["29.0", "–"]
-    assert "Machine: Linux x86_64, 2 cores." in table.notes
+
+
+def test_times_of_different_machines_are_not_mixed_and_those_of_a_shared_gpu_are_left_out() -> None:
+    rows = cell("vanilla", [0.1] * 3, time_ms=8.0, hardware="cpu, 16 cores")
+    rows += cell("vanilla", [0.1] * 3, seed=1, time_ms=100.0, hardware="cuda, 16 cores")
+    rows += cell("mrac", [0.1] * 3, time_ms=30.0, hardware="cpu, 2 cores")
+    (table,) = cost.tables(context(rows, paper=False))
+    shown = {(row.group, row.label): row.entries[0].text for row in table.rows}
+    assert shown == {
+        ("here, one core (cpu, 16 cores)", "vanilla"): "8.0",
+        ("here, one core (cpu, 2 cores)", "MRAC/van"): "30.0",
+    }
+    assert cost.tables(context(cell("vanilla", [0.1], hardware="cuda, 16 cores"), paper=False)) == []

@@ -24,10 +24,12 @@ def test_what_is_written_is_plain_and_balanced() -> None:
 
 
 def test_a_wide_table_takes_both_columns_of_a_page() -> None:
-    entries = tuple(Entry(value=0.1) for _ in range(8))
-    columns = tuple(f"m{i}" for i in range(8))
-    rows = (Row(label="a", entries=entries),)
-    text = write_table(Table(key="w", title="w", about="w", corner="", columns=columns, rows=rows))
+    def written(spread: float | None = None) -> str:
+        rows = (Row(label="a", entries=(Entry(value=0.1, spread=spread),) * 5),)
+        return write_table(Table(key="w", title="w", about="w", corner="", columns=tuple("abcde"), rows=rows))
+
+    assert written().startswith("\\begin{table}")
+    text = written(spread=0.01)
     assert text.startswith("\\begin{table*}")
     assert text.rstrip().endswith("\\end{table*}")
 

@@ -1,0 +1,23 @@
+"""MSAC (Torr and Zisserman 2000): least squares on the supporters of the best line through two anchors."""
+
+from dataclasses import dataclass
+
+from mrac.conventions import FloatArray
+from mrac.fit._base import Fit
+from mrac.fit.ols import least_squares
+from mrac.line.msac import MsacOptions, supporters
+from mrac.line.relative_error import error_unit
+from mrac.types import FitResult, Samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class Msac(MsacOptions, Fit):
+    """Of all lines through two anchors the one with the least truncated squared error decides who is heard."""
+
+    def solve(self, samples: Samples, x: FloatArray, y: FloatArray) -> FitResult:
+        """See `Fit`."""
+        unit = error_unit(y, samples.space)
+        return least_squares(x, y, samples.weight / unit**2, supporters(x, y, unit, self))
+
+
+IMPLEMENTATION = Msac

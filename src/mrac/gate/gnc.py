@@ -1,0 +1,26 @@
+"""Graduated non-convexity (Yang et al. 2020): truncated least squares from a convex start, no draw, no seed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mrac.conventions import FloatArray
+from mrac.fit.ols import least_squares
+from mrac.gate._base import LineGate, verdict
+from mrac.line.gnc import GncOptions, inliers
+from mrac.line.relative_error import error_unit
+from mrac.types import GateResult, Samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class GncGate(GncOptions, LineGate):
+    """Keeps the anchors within `threshold` of the line that truncated least squares settles on."""
+
+    def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
+        """See `LineGate`; scores are relative errors in half thresholds."""
+        unit = error_unit(y, samples.space)
+        error = (y - least_squares(x, y, unit**-2, inliers(x, y, unit, self))(x)) / unit
+        return verdict(samples, np.abs(error) <= self.threshold, error, self.threshold / 2.0)
+
+
+IMPLEMENTATION = GncGate
