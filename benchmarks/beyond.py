@@ -15,6 +15,7 @@ from typing import Final
 from rich.console import Console
 
 from benchmarks.beyond_grid import nyu, regrets, wins
+from benchmarks.beyond_pairs import OURS
 from benchmarks.beyond_section import Section
 from benchmarks.beyond_studies import curve, real
 from benchmarks.beyond_variants import ablation, one_for_all
@@ -39,8 +40,24 @@ def read_runs(runs: Sequence[Path]) -> tuple[Results, int]:
     return Results(columns), left_out
 
 
-def page(sections: Sequence[Section], results: Results, left_out: int) -> str:
-    """Markdown: the verdicts first, then a section each."""
+def sources(runs: Sequence[Path]) -> str:
+    """Which runs, and whether our own method comes from more than one state of the code: then it is not one method."""
+    from mrac.bench.store import read_about  # noqa: PLC0415  (as above)
+
+    lines, commits = [], set()
+    for run in runs:
+        about = read_about(run) or {}
+        commit, methods = about.get("commit", "unknown"), about.get("methods", [])
+        if any(method.partition(";")[0] == OURS for method in methods):
+            commits.add(commit)
+        lines.append(f"- {run.name}: commit {commit}, started {about.get('started', 'unknown')}\n")
+    if len(commits) > 1:
+        lines.append(f"\n**Rows of `{OURS}` come from different commits**: {', '.join(sorted(commits))}.\n")
+    return "".join(lines)
+
+
+def page(sections: Sequence[Section], results: Results, left_out: int, runs: str) -> str:
+    """Markdown: the verdicts first, then a section each, then `runs`, see `sources`."""
     lines = ["# Beyond the paper: what was asked of `default`, and what it does\n\n"]
     lines.append("Written by `python -m benchmarks.beyond`. Brackets are 95 % intervals, images resampled.\n\n")
     lines.append("| asked | verdict |\n|---|---|\n")
@@ -52,6 +69,7 @@ def page(sections: Sequence[Section], results: Results, left_out: int) -> str:
         lines += [f"\n{markdown.write_table(table)}" for table in one.tables]
         lines += [f"\n![{drawing.title}]({drawing.key}.png)\n" for drawing in one.drawings]
     lines.append(f"\n## Images without a score\n\n{failed(results)}")
+    lines.append(f"\n## Runs\n\n{runs}")
     if left_out:
         lines.append(f"\n{left_out} rows were left out: an earlier run of the list has their cell.\n")
     return "".join(lines)
@@ -70,11 +88,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_whole(given.out / f"{table.key}.csv", lambda file, text=text: file.write(text.encode()))  # type: ignore[misc]
     for drawing in (drawing for one in sections for drawing in one.drawings):
         save(drawing, given.out, ("png",))
-    whole = page(sections, results, left_out)
+    whole = page(sections, results, left_out, sources(given.runs))
     write_whole(given.out / "beyond.md", lambda file: file.write(whole.encode()))
     for one in sections:
         for c in one.checks:
-            Console().print(f"{one.title[0]}  {c.verdict:18}{c.asks}", soft_wrap=True, highlight=False)
+            Console().print(f"{one.title[0]}  {c.verdict:20}{c.asks}", soft_wrap=True, highlight=False)
 
 
 if __name__ == "__main__":

@@ -223,7 +223,8 @@ def regrets(results: Results) -> Section:
     table = Table(
         key="regret", title=f"Regret of {OURS} to {ORACLE}, percent", corner="where", columns=tuple(REGRETS),
         about="AbsRel over the oracle's, less 1: of each cell, then the mean over cells. Clean cells stand in the "
-        "first column alone. The oracle is the same head without the wrong anchors; it trusts all others.",
+        "first column alone. The oracle is the same head without the wrong anchors; it trusts all others, so that a "
+        "gate which doubts a right anchor that misleads the head can be below zero.",
         rows=tuple(rows),
     )  # fmt: skip
     return Section(title, checks, [table])

@@ -140,7 +140,13 @@ def on_same_images(
 
 
 def difference(values: FloatArray, set_name: str, level: float = LEVEL) -> Figure:
-    """Mean of the first row of (2, images) less that of the second, with the interval of that level."""
+    """Mean of the first row of (2, images) less that of the second, with the interval of that level.
+
+    Raises:
+        NotRunError: there is no image.
+    """
+    if not values.size:
+        raise NotRunError("images that have a value in both of two cells")
     apart = values[:1] - values[1:]
     low, high = interval(resampled_means(apart, weights(apart.shape[1], set_name)), level)
     return Figure(float(apart.mean()), float(low[0]), float(high[0]))

@@ -134,13 +134,13 @@ def curve(results: Results) -> Section:
         methods = [OURS, *_others(results, set_name, own=True), *_others(results, set_name)]
         errors = {m: [_error(results, set_name, m, K) for K in budgets] for m in methods}
         rows = [Row(label=m, entries=tuple(own)) for m, own in errors.items()]
-        tables.append(
-            Table(
-                key=f"curve-{set_name}", title=f"AbsRel over K, {set_label(set_name)}", corner="method",
-                columns=tuple(f"K={K}" for K in budgets), about="Clean anchors at random, seed 0.",
-                rows=mark_best(rows, ["lower"] * len(budgets)),
-            )
+        num_images = max(entry.num_images for entry in errors[OURS])
+        about = f"Clean anchors at random, seed 0, on the images that {OURS} was run on ({num_images} here)."
+        table = Table(
+            key=f"curve-{set_name}", title=f"AbsRel over K, {set_label(set_name)}", corner="method", about=about,
+            columns=tuple(f"K={K}" for K in budgets), rows=mark_best(rows, ["lower"] * len(budgets)),
         )  # fmt: skip
+        tables.append(table)
         series = [
             Series(name=m, label=m, x=budgets, y=[np.nan if e.value is None else e.value for e in errors[m]])
             for m in [OURS, *_others(results, set_name)]
@@ -152,9 +152,10 @@ def curve(results: Results) -> Section:
 
 
 def _error(results: Results, set_name: str, method: str, num_anchors: int) -> Entry:
-    cell = CellKey(set=set_name, method=method, num_anchors=num_anchors)
-    mean = results.mean("abs_rel", cell, (0,))
-    return Entry(value=mean.value, state=NOT_RUN, num_images=mean.num_images, num_failed=mean.num_failed)
+    """Of the images that ours was run on too."""
+    values = together(results, CellKey(set=set_name, method="", num_anchors=num_anchors), (OURS, method))
+    value = float(values[1].mean()) if values.size else None
+    return Entry(value=value, state=NOT_RUN, num_images=values.shape[1])
 
 
 def _real_conditions(results: Results) -> list[CellKey]:
@@ -187,13 +188,15 @@ class Reading:
     Attributes:
         label: of its row.
         lower: whether our AbsRel is.
-        higher: whether our F1 is; None where no anchor is wrong, and there is none.
+        higher: whether our F1, mean over images, is; None where no anchor is wrong, and there is none.
+        pooled: the same of the F1 over all anchors at once.
         row: of the table.
     """
 
     label: str
     lower: bool
     higher: bool | None
+    pooled: bool | None
     row: Row
 
 
@@ -206,23 +209,27 @@ def reading(results: Results, condition: CellKey, theirs: str) -> Reading:
     group = set_label(condition.set)
     errors = together(results, condition, (OURS, theirs), seeds=seeds)
     if not errors.size:
-        return Reading(label, False, None, Row(label=label, entries=(Entry(state=NOT_RUN),) * 11, group=group))
+        return Reading(label, False, None, None, Row(label=label, entries=(Entry(state=NOT_RUN),) * 11, group=group))
     apart = difference(errors, condition.set)
     gates = [pooled(results, cell, seeds) for cell in cells]
     f1 = [results.mean("gate_f1", cell, seeds).value for cell in cells]
-    higher = None
-    if not math.isnan(gates[0][1]):
-        higher = f1[0] is not None and (f1[1] is None or f1[0] > f1[1])
+    some_wrong = not math.isnan(gates[0][1])
+    higher = f1[0] is not None and (f1[1] is None or f1[0] > f1[1]) if some_wrong else None
+    at_once = gates[0][2] > gates[1][2] if some_wrong else None
     entries = [Entry(value=float(v)) for v in errors.mean(axis=1)]
     entries.append(Entry(value=apart.value, interval=(apart.low, apart.high), decimals=4))
     entries += [Entry(value=v, state=NOT_RUN, decimals=2) for v in (*f1, *gates[0], *gates[1])]
-    return Reading(label, apart.value < 0.0, higher, Row(label=label, entries=tuple(entries), group=group))
+    return Reading(label, apart.value < 0.0, higher, at_once, Row(label=label, entries=tuple(entries), group=group))
 
 
 def real(results: Results) -> Section:
     """Real sensors."""
     title = "e. Real outliers, nothing injected"
-    asks = {"lower": "lower AbsRel than the paper's gate in every row", "higher": "higher F1 than it in every row"}
+    asks = {
+        "lower": "lower AbsRel than the paper's gate in every row",
+        "higher": "higher F1 than it in every row, mean over the images that have one",
+        "pooled": "higher F1 than it in every row, all anchors at once",
+    }
     if (theirs := papers_gate(results)) is None:
         lacking = f"Rows are missing: `{OURS}` and the paper's gate on real readings (protocol `real_outliers`)."
         return Section(title, [Check(words, None, lacking) for words in asks.values()])

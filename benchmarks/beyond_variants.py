@@ -35,13 +35,16 @@ def ablation(results: Results) -> Section:
 
     def better(results: Results) -> Outcome:
         stages = [m for m in variants if not is_variant(m) and not m.endswith("gate=oracle")]
-        if not stages:
-            raise NotRunError(f"methods that start with `{OURS};` on the grid")
+        pairs = {m: pair(results, m, OURS).only(_HALVES["corrupted"]) for m in stages}
         here, parts = [], []
-        for m in stages:
-            cost = pair(results, m, OURS).only(_HALVES["corrupted"]).figure(_change)
+        for m, both in pairs.items():
+            if np.array_equal(both.ours, both.theirs):  # our own stage under its name
+                continue
+            cost = both.figure(_change)
             parts.append(cost.value > 0.0)
             here.append(f"`{m}` {as_percent(cost)}")
+        if not parts:
+            raise NotRunError(f"another stage on the grid, such as `{OURS};gate=none`")
         return Outcome(", ".join(here), tuple(parts))
 
     asks = "corrupted mean rises with every other stage in place of ours (change of the mean over corrupted cells)"

@@ -5,9 +5,10 @@ An error is one line, exit code 2; `--debug` shows more.
 
 import importlib
 import io
+import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -20,6 +21,9 @@ from mrac.cli_data import data_command
 from mrac.cli_train import train_command
 from mrac.errors import MracError
 from mrac.version import __version__
+
+if TYPE_CHECKING:
+    from mrac.types import MetricDepth
 
 _PATH = click.Path(path_type=Path)
 
@@ -78,11 +82,20 @@ def cli(debug: bool) -> None:
 @click.option("--fit", metavar="SPEC", help="The closed-form line, e.g. ols or theil_sen.")
 @click.option("--head", metavar="SPEC", help="From the line to dense depth, e.g. affine or kriging.")
 @click.option("--space", metavar="SPACE", help="Space of the line. Default: the method's, or the relative depth's own.")
+@click.option(
+    "--nearer-than",
+    "nearer_than_m",
+    type=click.FloatRange(0.0, math.inf, min_open=True, max_open=True),
+    multiple=True,
+    metavar="D",
+    help="Also write nearer.npz: the probability of every pixel to be nearer than D metres. May be repeated.",
+)
 @click.option("--no-cache", is_flag=True, help="Compute the relative depth even where `mrac cache` has kept it.")
 def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> None:
     """Turn IMAGE and sparse readings into dense metric depth with a verdict on every reading.
 
-    Writes depth.npz (depth_m, sigma_m), depth.png (16 bit), preview.png and report.json to --out.
+    Writes depth.npz (depth_m, sigma_m), depth.png (16 bit), preview.png and report.json (fit, status and of every
+    reading whether it is kept, why, and its probability of being wrong) to --out.
 
     \b
     Examples:
@@ -90,6 +103,7 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
       mrac calibrate a.jpg --anchors lidar.png --anchors-scale 256 --out result
       mrac calibrate a.jpg --anchors a.csv --relative dav2.npy --out result
       mrac calibrate a.jpg --anchors a.csv --gate ransac --out result
+      mrac calibrate a.jpg --anchors a.csv --nearer-than 0.5 --out result
     """
     # Numba and scipy take most of a second to import: `mrac list` and `--help` should not wait for them.
     from mrac.anchors import read_anchors  # noqa: PLC0415
@@ -107,7 +121,7 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
         raise click.UsageError("--relative-space goes with --relative")
     if relative_path is not None:
         options["foundation"] = Precomputed(str(relative_path), relative_space)
-    scale = options.pop("anchors_scale")
+    scale, nearer_than_m = options.pop("anchors_scale"), options.pop("nearer_than_m")
     for path in (image, anchors_path, relative_path):
         if path is not None and path.resolve() in [(out / name).resolve() for name in RESULT_FILES]:
             raise click.UsageError(f"--out {out} would overwrite the input {path}; choose another folder")
@@ -121,14 +135,22 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
         "anchors": str(anchors_path),
         "anchors_scale": scale,
         "relative": None if relative_path is None else str(relative_path),
+        "nearer_than_m": list(nearer_than_m),
     }
-    write_result(out, result, anchors, inputs)
-    kept = int(result.anchors.keep.sum())
-    low, high = float(result.depth_m.min()), float(result.depth_m.max())
-    cached = "; relative depth from the cache" if result.cache == "hit" else ""
-    click.echo(
-        f"{out}: depth {low:.2f} to {high:.2f} m; {kept} of {len(anchors)} anchors kept; status {result.status}{cached}"
-    )
+    write_result(out, result, anchors, inputs, nearer_than_m)
+    click.echo(f"{out}: {_in_one_line(result)}")
+
+
+def _in_one_line(result: "MetricDepth") -> str:
+    """What a person wants to know first."""
+    keep = result.anchors.keep
+    words = [
+        f"depth {result.depth_m.min():.2f} to {result.depth_m.max():.2f} m",
+        f"{keep.sum()} of {keep.size} anchors kept",
+        f"status {result.status}",
+        *(["relative depth from the cache"] if result.cache == "hit" else []),
+    ]
+    return "; ".join(words)
 
 
 @cli.command(name="list")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mrac import Anchors, Calibrator, ContractError, RelativeDepth
-from mrac.conventions import FloatArray
+from mrac import Anchors, Calibrator, ContractError, RelativeDepth, registry
+from mrac.conventions import BoolArray, FloatArray
 from mrac.gate._base import LineGate
 from mrac.gate.theil_sen_mad import TheilSenMad
 from mrac.pipeline import check_image
@@ -52,6 +52,7 @@ def test_every_unusable_reading_keeps_its_place_and_gets_a_reason() -> None:
     ]  # fmt: skip
     assert out.anchors.keep.tolist() == [r == "unjudged" for r in out.anchors.reason]
     assert (out.anchors.score[~out.anchors.keep] == WORST_SCORE).all()
+    np.testing.assert_array_equal(out.anchors.wrong, ~out.anchors.keep)
 
 
 def test_an_anchor_on_a_hole_of_the_relative_field() -> None:
@@ -131,7 +132,7 @@ def test_a_relative_field_of_another_size_is_refused() -> None:
 
 def test_without_a_witness_the_status_says_so() -> None:
     anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
-    assert Calibrator(foundation="none")(IMAGE, anchors).status == "no_witness"
+    assert Calibrator(foundation="none", gate="theil_sen_mad")(IMAGE, anchors).status == "no_witness"
     assert Calibrator(foundation="none", gate="none")(IMAGE, anchors).status == "ok"
 
 
@@ -146,20 +147,46 @@ def test_a_gate_that_rejects_all_is_overruled_by_name() -> None:
     out = Calibrator(gate=Nobody())(IMAGE, anchors, relative=RelativeDepth(values, "depth"))
     assert out.status == "gate_emptied"
     assert out.anchors.keep.all()
+    assert not out.anchors.wrong.any()
 
 
-def test_multipath_is_rejected_and_the_depth_survives(make_scene: Callable[..., MadeScene]) -> None:
+def with_multipath(made: MadeScene, scattered: bool = True) -> tuple[Anchors, BoolArray]:
+    """A quarter of the readings too near, here and there or all on the left; and which."""
+    order = (
+        np.random.default_rng(9).permutation(len(made.anchors)) if scattered else np.argsort(made.anchors.uv_px[:, 0])
+    )
+    wrong = np.isin(np.arange(len(made.anchors)), order[:12])
+    return Anchors(made.anchors.uv_px, np.where(wrong, 0.4, 1.0) * made.anchors.z_m), wrong
+
+
+@pytest.mark.parametrize("gate", ["consensus", "theil_sen_mad"])
+@pytest.mark.parametrize("scattered", [True, False])
+def test_multipath_is_rejected_and_the_depth_survives(
+    gate: str, scattered: bool, make_scene: Callable[..., MadeScene]
+) -> None:
     made = make_scene()
-    z = made.anchors.z_m.copy()
-    z[:12] *= 0.4
-    broken = Anchors(made.anchors.uv_px, z)
+    broken, wrong = with_multipath(made, scattered)
     plain = Calibrator("cfa_ols", space="inverse_depth")(made.image, broken, relative=made.relative)
-    ours = Calibrator()(made.image, broken, relative=made.relative)
+    ours = Calibrator(gate=gate)(made.image, broken, relative=made.relative)
     error = [float(np.abs(out.depth_m / made.depth_m - 1).mean()) for out in (plain, ours)]
     assert error[0] > 0.15, "least squares fails on this scene first"
     assert error[1] < 0.03
-    assert not ours.anchors.keep[:12].any()
-    assert set(ours.anchors.reason[:12]) == {"nearer_than_fit"}
+    np.testing.assert_array_equal(ours.anchors.keep, ~wrong)
+    known = {"consensus": {"nearer_than_surroundings", "contradicts_image"}, "theil_sen_mad": {"nearer_than_fit"}}
+    assert set(ours.anchors.reason[wrong]) <= known[gate]
+
+
+@pytest.mark.parametrize("gate", registry.names("gate"))
+def test_a_reading_is_kept_unless_it_is_likely_wrong(gate: str, make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    broken, _ = with_multipath(made)
+    unusable = Anchors([*broken.uv_px, [1.0, 1.0]], [*broken.z_m, np.nan])
+    verdicts = Calibrator(gate=gate, head="affine")(made.image, unusable, relative=made.relative).anchors
+    np.testing.assert_array_equal(verdicts.keep, verdicts.wrong <= 0.5)
+    assert ((verdicts.wrong >= 0.0) & (verdicts.wrong <= 1.0)).all()
+    assert verdicts.wrong[-1] == 1.0
+    if gate != "consensus":  # the others know no doubt
+        assert set(verdicts.wrong[:-1]) <= {0.0, 1.0}
 
 
 def test_one_calibrator_serves_many_threads(make_scene: Callable[..., MadeScene]) -> None:

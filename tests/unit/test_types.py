@@ -1,9 +1,11 @@
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from mrac import Anchors, Calibrator, ContractError, RelativeDepth
+from tests.conftest import MadeScene
 
 
 def test_anchors_are_copied_and_read_only() -> None:
@@ -47,10 +49,36 @@ def test_report_is_plain_json() -> None:
     out = Calibrator(foundation="none")(image, Anchors([[1.0, 1.0], [np.nan, 2.0], [5.0, 5.0]], [1.0, 2.0, 3.0]))
     report = json.loads(json.dumps(out.to_json(), allow_nan=False))
     assert [a["reason"] for a in report["anchors"]] == ["unjudged", "not_finite", "unjudged"]
+    assert [a["wrong"] for a in report["anchors"]] == [0.0, 1.0, 0.0]
     assert report["stages"] == {
         "method": "default",
         "foundation": "none",
-        "gate": "theil_sen_mad",
+        "gate": "consensus",
         "fit": "ols",
         "head": "kriging",
     }
+
+
+def test_the_answer_is_a_distribution() -> None:
+    out = Calibrator(foundation="none", gate="none")(np.zeros((8, 9, 3), np.uint8), Anchors([[1, 1], [5, 5]], [1, 3]))
+    low_m, high_m = out.interval()
+    assert low_m.shape == high_m.shape == out.probability_nearer(2.0).shape == (8, 9)
+    assert (low_m < out.depth_m).all()
+    assert (out.depth_m < high_m).all()
+    assert (out.probability_nearer(float(low_m.min())) <= 0.05 + 1e-5).all()
+    assert (out.probability_nearer(float(high_m.max())) >= 0.95 - 1e-5).all()
+    narrow_low_m, narrow_high_m = out.interval(0.5)
+    assert (low_m < narrow_low_m).all()
+    assert (narrow_high_m < high_m).all()
+    with pytest.raises(ContractError, match="metres, finite and > 0"):
+        out.probability_nearer(0.0)
+    with pytest.raises(ContractError, match="between 0 and 1"):
+        out.interval(90)
+
+
+def test_doubt_is_between_right_and_wrong(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    z_m = made.anchors.z_m * (1.0 + 0.02 * np.random.default_rng(0).normal(size=len(made.anchors)))
+    z_m[:12] *= np.linspace(0.5, 0.95, 12)
+    verdicts = Calibrator()(made.image, Anchors(made.anchors.uv_px, z_m), relative=made.relative).anchors
+    assert ((verdicts.wrong > 0.01) & (verdicts.wrong < 0.99)).any()

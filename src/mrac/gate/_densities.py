@@ -8,10 +8,11 @@ import numpy as np
 from mrac.conventions import BoolArray, FloatArray
 
 _NEAR: Final = (math.log(0.15), math.log(0.8))  # of z over the surroundings: what multipath makes of a reading
+_FAR: Final = (math.log(1.2), math.log(6.0))  # the same, of a beam that passes an edge and hits what lies behind
 _ANYWHERE: Final = 2.5  # in log depth, to either side
 _SENTINEL: Final = 20.0  # density of a value that repeats: as if it were five per cent wide
 _FLOOR: Final = 1e-3  # density of a kind of error where it does not occur: nothing is impossible
-KINDS: Final = ("near", "range", "anywhere", "sentinel")
+KINDS: Final = ("near", "far", "range", "anywhere", "sentinel")
 
 
 def student(residual: FloatArray, var: FloatArray, tail: float) -> FloatArray:
@@ -35,12 +36,14 @@ class Densities:
     def __init__(self, z_m: FloatArray, repeated: BoolArray) -> None:
         self._in_range = z_m / max(float(np.ptp(z_m)), 1e-3 * float(z_m.max()))
         self._sentinel = np.where(repeated, _SENTINEL, _FLOOR)
-        self.before = np.array([2.0, 1.0, 1.0, 1.0][: len(KINDS) if repeated.any() else len(KINDS) - 1])
+        self.before = np.array([2.0, 1.0, 1.0, 1.0, 1.0][: len(KINDS) if repeated.any() else len(KINDS) - 1])
 
     def __call__(self, residual_SK: FloatArray) -> FloatArray:
         """(S, C, K)."""
-        low, high = _NEAR
-        near = np.where((residual_SK > low) & (residual_SK < high), 1.0 / (high - low), _FLOOR)
-        anywhere = np.where(np.abs(residual_SK) < _ANYWHERE, 0.5 / _ANYWHERE, _FLOOR)
+        near, far, anywhere = (_even(residual_SK, *limits) for limits in (_NEAR, _FAR, (-_ANYWHERE, _ANYWHERE)))
         in_range, sentinel = (np.broadcast_to(part, residual_SK.shape) for part in (self._in_range, self._sentinel))
-        return np.stack([near, in_range, anywhere, sentinel], axis=1)[:, : self.before.size]
+        return np.stack([near, far, in_range, anywhere, sentinel], axis=1)[:, : self.before.size]
+
+
+def _even(residual: FloatArray, low: float, high: float) -> FloatArray:
+    return np.where((residual > low) & (residual < high), 1.0 / (high - low), _FLOOR)

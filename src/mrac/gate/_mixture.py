@@ -2,11 +2,11 @@
 
 ln z = trend + g + noise for a right reading, g a Gaussian process over what makes two places alike: the error of a
 foundation is smooth, so neighbours are better witnesses than one line through all. A wrong reading is nearer than its
-surroundings by a factor (multipath), anywhere in the range of the readings, anywhere at all, or equal to a value that
-many repeat (a sentinel); how common each kind is, is learnt from the readings themselves. Responsibilities and the
-field are found in turn (EM), each reading judged by the field without it (leave-one-out in closed form), from several
-starts, annealed. How good the foundation is, differs from image to image by a factor of five: the likeliest starts are
-carried on at several amplitudes, and what they say is averaged by their evidence.
+surroundings by a factor (multipath), farther (a beam that passes an edge), anywhere in the range of the readings,
+anywhere at all, or equal to a value that many repeat (a sentinel); how common each kind is, is learnt from the readings
+themselves. Responsibilities and the field are found in turn (EM), each reading judged by the field without it, and in a
+crowd without the crowd, from several starts, annealed. How good the foundation is, differs from image to image by a
+factor of five: the likeliest starts are carried on at several amplitudes, and averaged by their evidence.
 """
 
 import math
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from mrac.conventions import BoolArray, FloatArray
 from mrac.gate._densities import Densities, student
 from mrac.gate._hypotheses import Starts
-from mrac.likeness.matern import FINE, FINE_VAR
+from mrac.gate._leave_out import covariance, crowds, without_crowd
+from mrac.likeness.matern import FINE_VAR
 
 _SHIFT_STD: Final = 1.5  # of the scale, in log depth: all but unknown
 _SEARCH, _SETTLE = 5, 7  # rounds of all starts at the prior amplitude, then of the best ones at each
@@ -106,9 +107,10 @@ class _Readings:
     """Log readings (K,) around S trends (S, K), with all that stays the same from round to round."""
 
     def __init__(
-        self, log_z: FloatArray, trends_SK: FloatArray, smooth_KK: FloatArray, repeated: BoolArray, beliefs: Beliefs
+        self, log_z: FloatArray, trends_SK: FloatArray, features_KF: FloatArray, repeated: BoolArray, beliefs: Beliefs
     ) -> None:
-        self.densities, self.beliefs, self.smooth_KK = Densities(np.exp(log_z), repeated), beliefs, smooth_KK
+        self.densities, self.beliefs = Densities(np.exp(log_z), repeated), beliefs
+        self.smooth_KK, self.crowds = covariance(features_KF), crowds(features_KF[:, :2])
         error = log_z - trends_SK
         self.error = error - np.median(error, axis=1, keepdims=True)
         contrast = trends_SK - trends_SK.mean(axis=1, keepdims=True)
@@ -123,7 +125,8 @@ class _Readings:
         total = (amplitude**2)[:, None, None] * self.smooth_KK + self.common[which]
         places = np.arange(right.shape[1])
         total[:, places, places] += doubt
-        residual, var = leave_one_out(total, self.error[which], doubt)
+        residual, var = without_crowd(total, self.error[which], self.crowds)
+        var = np.maximum(var - doubt, 1e-6)
         return residual, var + noise_var
 
     def rounds(self, state: _State, which: NDArray[np.intp], num: int) -> _Outcome:
@@ -160,7 +163,7 @@ class _Readings:
 def judge(
     log_z: FloatArray,
     starts: Starts,
-    smooth_KK: FloatArray,
+    features_KF: FloatArray,
     repeated: BoolArray,
     beliefs: Beliefs,
     factors: Sequence[float],
@@ -170,12 +173,12 @@ def judge(
     Args:
         log_z: (K,) readings.
         starts: S of them; where there is one it is carried on as it is.
-        smooth_KK: of `covariance`.
+        features_KF: (K, F) what makes two readings alike, in length scales, position first.
         repeated: (K,) whether many readings have the same value.
         beliefs: before the readings.
         factors: amplitudes to try, of the prior one.
     """
-    readings = _Readings(log_z, starts.trends, smooth_KK, repeated, beliefs)
+    readings = _Readings(log_z, starts.trends, features_KF, repeated, beliefs)
     A = len(factors)
     state, start, best = _search(readings, starts)
     carried, factor = np.repeat(best, A), np.tile(np.array(factors), len(best))
@@ -227,29 +230,3 @@ def _distinct(found: _Outcome) -> NDArray[np.intp]:
             if len(chosen) == _BEST:
                 break
     return np.array(chosen)
-
-
-def covariance(features_KF: FloatArray) -> FloatArray:
-    """(K, K) of the smooth error, in units of the amplitude²: Matérn 3/2 at the two scales of the kriging head."""
-    square = (features_KF * features_KF).sum(axis=1)
-    distance = np.sqrt(np.maximum(square[:, None] + square[None] - 2.0 * features_KF @ features_KF.T, 0.0))
-    return np.asarray(_matern(distance) + FINE_VAR * _matern(FINE * distance))
-
-
-def _matern(distance: FloatArray) -> FloatArray:
-    s = math.sqrt(3.0) * distance
-    return np.asarray((1.0 + s) * np.exp(-s))
-
-
-def leave_one_out(
-    total_SKK: FloatArray, error_SK: FloatArray, own_SK: FloatArray | float
-) -> tuple[FloatArray, FloatArray]:
-    """(S, K) error of each reading against the field of the others, and that field's variance.
-
-    In closed form from the inverse (Rasmussen & Williams 2006, eqs. 5.10–5.12); `own_SK` is each reading's own noise,
-    which is taken off.
-    """
-    inverse = np.linalg.inv(total_SKK)
-    diagonal = np.diagonal(inverse, axis1=1, axis2=2)
-    residual = (inverse @ error_SK[:, :, None])[:, :, 0] / diagonal
-    return residual, np.maximum(1.0 / diagonal - own_SK, 1e-6)

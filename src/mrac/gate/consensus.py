@@ -12,7 +12,7 @@ from mrac.conventions import BoolArray, FloatArray, TextArray
 from mrac.gate._base import Gate, unjudged
 from mrac.gate._densities import KINDS
 from mrac.gate._hypotheses import Starts, log_trends, shifts_of
-from mrac.gate._mixture import FACTORS, Beliefs, Judged, Settled, covariance, judge
+from mrac.gate._mixture import FACTORS, Beliefs, Judged, Settled, judge
 from mrac.options import check_numbers
 from mrac.types import WORST_SCORE, GateResult, Samples
 
@@ -73,7 +73,7 @@ class Consensus(Gate):
         trends = log_trends(samples, groups[0])
 
         def judged_in(group: NDArray[np.intp], starts: Starts, factors: Sequence[float]) -> tuple[Judged, Settled]:
-            return judge(log_z[group], starts, covariance(features[group]), repeated[group], beliefs, factors)
+            return judge(log_z[group], starts, features[group], repeated[group], beliefs, factors)
 
         first, settled = judged_in(groups[0], _first_starts(log_z[groups[0]], trends[:, groups[0]]), FACTORS)
         parts = [first]

@@ -1,6 +1,7 @@
-"""Writes one calibration to a folder: depth.npz, depth.png, preview.png and, last, report.json."""
+"""Writes one calibration to a folder: depth.npz, depth.png, preview.png, nearer.npz if asked, and last report.json."""
 
 import platform
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -24,20 +25,33 @@ def versions() -> dict[str, str]:
     }
 
 
-RESULT_FILES: Final = ("depth.npz", "depth.png", "preview.png", "report.json")
+RESULT_FILES: Final = ("depth.npz", "depth.png", "preview.png", "nearer.npz", "report.json")
 
 
-def write_result(folder: Path, result: MetricDepth, anchors: Anchors, inputs: dict[str, Any]) -> None:
-    """Writes the four files; `report.json` comes last, so a folder that has it is complete.
+def write_result(
+    folder: Path, result: MetricDepth, anchors: Anchors, inputs: dict[str, Any], nearer_than_m: Sequence[float] = ()
+) -> None:
+    """Writes the files; `report.json` comes last, so a folder that has it is complete.
 
     Args:
         folder: made if missing; files of the same names are replaced, each as a whole.
         result: what to write.
         anchors: as they came in; their positions and depths are repeated beside the verdicts.
         inputs: what the report should say of the inputs (paths, options).
+        nearer_than_m: N distances; the probability that depth is less than each goes to nearer.npz, which is removed
+            where there are none: it would be of another result.
+
+    Raises:
+        ContractError: a distance is not a finite number > 0; nothing has been written then.
     """
-    report_path = folder / "report.json"
+    report_path, nearer_path = folder / "report.json", folder / "nearer.npz"
+    nearer = np.empty((len(nearer_than_m), *result.depth_m.shape), np.float32)
+    for chances, d_m in zip(nearer, nearer_than_m, strict=True):
+        chances[:] = result.probability_nearer(d_m)
     report_path.unlink(missing_ok=True)  # an older one would vouch for files that are about to change
+    nearer_path.unlink(missing_ok=True)
+    if len(nearer):
+        write_arrays(nearer_path, d_m=np.array(nearer_than_m), probability=nearer)
     write_arrays(folder / "depth.npz", depth_m=result.depth_m, sigma_m=result.sigma_m)
     scale = write_depth_png(folder / "depth.png", result.depth_m)
     picture = preview(result.depth_m, anchors.uv_px, result.anchors.keep, result.status)
@@ -50,6 +64,8 @@ def write_result(folder: Path, result: MetricDepth, anchors: Anchors, inputs: di
         "depth.png": f"16 bit, depth_m = value / {scale:g}",
         "preview.png": "near is bright; rings are kept anchors, crosses rejected ones",
     }
+    if len(nearer):
+        report["files"]["nearer.npz"] = "probability (N, H, W) float32 that the depth is less than d_m (N,), metres"
     report["inputs"] = inputs
     report["versions"] = versions()
     write_json(report_path, report)

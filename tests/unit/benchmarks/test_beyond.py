@@ -16,7 +16,7 @@ from benchmarks.claim import SETS, NotRunError
 
 from mrac.bench.protocol import Cell, Condition
 from mrac.bench.report.results import CellKey, Results
-from mrac.bench.store import write_cell
+from mrac.bench.store import write_about, write_cell
 
 Row = dict[str, Any]
 IMAGES = "abcdefgh"
@@ -159,6 +159,11 @@ class TestStudies:
         assert outcome.parts == (True,) * 4
         assert "NYUv2 never rises beyond noise; within noise from" in outcome.here
 
+    def test_cells_that_failed_whole_are_missing(self) -> None:
+        rows = [one | {"abs_rel": None, "failure": "E: no", "status": "failed"} for one in sweep(OURS, lambda _: 0.1)]
+        section = curve(results([*rows, *sweep("vanilla", lambda _: 0.1), *self.readings(OURS, 0.1, 0.5)]))
+        assert [one.verdict for one in section.checks[:2]] == [NOT_THERE, "does not hold"]
+
     def test_a_budget_that_is_missing_is_no_success(self) -> None:
         outcome = monotone(results(sweep(OURS, lambda K: 1.0 / K, BUDGETS[:-1])))
         assert outcome.parts == (False,) * 4
@@ -192,13 +197,21 @@ class TestStudies:
         rows = [*self.readings(OURS, 0.1, 0.7), *self.readings(PAPERS_GATE, 0.2, 0.7), *self.readings("mrac", 0.0, 0.9)]
         section = real(results(rows))
         outcomes = [check.outcome for check in section.checks]
-        assert [one.parts if one else None for one in outcomes] == [(True,) * 3, (False,)]  # the same is not higher
+        assert [one.parts if one else None for one in outcomes] == [
+            (True,) * 3,
+            (False,),
+            (False,),
+        ]  # as high is not higher
         assert section.notes == []
 
     def test_the_papers_own_head_stands_in_and_it_is_said(self) -> None:
         section = real(results([*self.readings(OURS, 0.1, 0.7), *self.readings("mrac", 0.05, 0.6)]))
         outcomes = [check.outcome for check in section.checks]
-        assert [one.parts if one else None for one in outcomes] == [(False,) * 3, (True,)]
+        assert [one.parts if one else None for one in outcomes] == [
+            (False,) * 3,
+            (True,),
+            (False,),
+        ]  # the same anchors were rejected
         assert "`mrac`, the paper's gate before the paper's own head, stands for it" in section.notes[0]
 
     def test_pooled_verdicts_count_every_anchor_once(self) -> None:
@@ -215,6 +228,7 @@ class TestVariants:
     def test_the_ablation_tells_what_an_exchange_costs(self) -> None:
         gate = f"{OURS};gate=none"
         rows = [*grid(OURS, 0.1), *grid(gate, lambda c: 0.3 if c.fraction else 0.09), *grid(WIDE, 0.1, images="ab")]
+        rows += grid(f"{OURS};gate=consensus", 0.1)  # our own stage under its name is no exchange
         section = ablation(results(rows))
         assert section.checks[0].outcome is not None
         assert section.checks[0].outcome.here == f"`{gate}` 200.0 % [200.0, 200.0]"
@@ -246,11 +260,13 @@ def test_a_page_says_what_is_missing_and_takes_the_first_of_two_runs(tmp_path: P
     condition = Condition(set_name="nyu")
     for name, error in (("new", 0.04), ("old", 0.4)):
         write_cell(tmp_path / name, Cell(condition, OURS), [row("nyu", OURS, error) | condition.columns])
+        write_about(tmp_path / name, {"commit": f"c-{name}", "methods": [OURS]})
     beyond.main([str(tmp_path / "new"), str(tmp_path / "old"), "--out", str(tmp_path / "page")])
     text = (tmp_path / "page" / "beyond.md").read_text()
-    assert text.count(f"| **{NOT_THERE}** |") == 14
+    assert text.count(f"| **{NOT_THERE}** |") == 15
     assert all(f"\n## {letter}. " in text for letter in "abcdefg")
     assert "1 rows were left out" in text
+    assert "**Rows of `default` come from different commits**: c-new, c-old." in text
     table = (tmp_path / "page" / "nyu.csv").read_text()
     assert "nyu,measured,default,clean,0.04," in table
     assert not list((tmp_path / "page").glob("*.png"))
@@ -271,4 +287,5 @@ def test_a_whole_page_is_written_with_its_figure(tmp_path: Path) -> None:
     found = {path.name for path in (tmp_path / "page").iterdir()}
     assert {"beyond.md", "curve.png", "wins.csv", "regret.csv", "left-out.csv", "ablation.csv"} <= found
     text = (tmp_path / "page" / "beyond.md").read_text()
+    assert "different commits" not in text
     assert "| b: lower AbsRel than each of six in at least 64 of 64 | **holds** |" in text
