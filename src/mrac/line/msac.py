@@ -6,6 +6,7 @@ import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.jit import kernel
+from mrac.line.pairs import pairs
 from mrac.options import check_numbers
 
 
@@ -52,20 +53,8 @@ def _least_truncated(
     x: FloatArray, y: FloatArray, unit: FloatArray, threshold: float, trials: int, seed: int
 ) -> tuple[float, float]:
     K = x.size
-    num_pairs = K * (K - 1) // 2
-    every = num_pairs <= trials
-    np.random.seed(seed)  # noqa: NPY002  (numba's own generator: local to compiled code, not numpy's global state)
     best_cost, best_slope, best_intercept = np.inf, 0.0, 0.0
-    i, j = 0, 0
-    for _ in range(num_pairs if every else trials):
-        if every:
-            j += 1
-            if j == K:
-                i += 1
-                j = i + 1
-        else:
-            i = np.random.randint(K)  # noqa: NPY002
-            j = np.random.randint(K)  # noqa: NPY002
+    for i, j in pairs(K, trials, seed):
         if x[i] == x[j]:
             continue
         slope = (y[i] - y[j]) / (x[i] - x[j])

@@ -1,5 +1,7 @@
 """Our gate against crowds of wrong readings, in every space; the paper's gate is shown failing first."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,3 +101,45 @@ def test_doubt_is_weight() -> None:
 def test_two_readings_are_not_judged() -> None:
     samples, _ = scene(num=2)
     assert Consensus()(samples).status == "too_few_anchors"
+
+
+@pytest.mark.parametrize("num_wrong", [8, 14])
+def test_a_crowd_of_readings_past_one_edge(num_wrong: int) -> None:
+    """They vouch for each other; what the rest says must count."""
+    kept = 0
+    for seed in range(6):
+        samples, rng = scene(seed=seed)
+        uv = samples.uv_px.copy()
+        uv[:num_wrong] = [300, 240] + rng.normal(size=(num_wrong, 2)) * 12
+        z = 1.5 + uv[:, 1] / 160 + 1.5 * (uv[:, 0] > 400)
+        x = np.log(z * np.exp(0.05 * np.sin(uv[:, 0] / 90 + seed)))
+        wrong = np.arange(len(z)) < num_wrong
+        behind = z * np.where(wrong, 2.5 * np.exp(0.1 * rng.normal(size=len(z))), 1.0)
+        kept += errors(Samples(uv, behind, x, "log_depth", True, samples.weight), wrong, Consensus())[0]
+    assert kept <= 0.2 * 6 * num_wrong
+
+
+def test_the_image_is_a_witness() -> None:
+    """Readings on one surface of the picture agree, whatever the foundation says of it."""
+    samples, _ = scene(num=50)
+    on_it = samples.uv_px[:, 0] > 400
+    assert samples.x is not None
+    missed = Samples(
+        samples.uv_px, samples.z_m * np.where(on_it, 0.45, 1.0), samples.x, "log_depth", True, samples.weight
+    )
+    alike = np.zeros((50, 8))
+    alike[:, :2] = samples.uv_px / (1.6 * 480)
+    seen = alike.copy()
+    seen[:, 5] = 3.0 * on_it  # the regions of the picture tell the two surfaces apart
+    without, with_regions = (Consensus()(replace(missed, alike=one)).keep[on_it].mean() for one in (alike, seen))
+    assert with_regions > 0.9
+    assert with_regions >= without
+
+
+def test_where_nobody_is_near_it_is_the_picture_that_contradicts() -> None:
+    samples, _ = scene(num=40)
+    uv = samples.uv_px / 8  # all in one corner
+    uv[0] = [639, 479]
+    z = 1.5 + uv[:, 1] / 160
+    bad = Samples(uv, np.where(np.arange(40) == 0, 0.2 * z, z), np.log(z), "log_depth", True, samples.weight)
+    assert Consensus()(bad).reason[0] == "contradicts_image"

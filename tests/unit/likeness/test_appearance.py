@@ -3,8 +3,9 @@ import pytest
 from scipy.sparse import coo_matrix, diags
 from scipy.sparse.linalg import spsolve
 
+from mrac.conventions import ImageArray
 from mrac.likeness import appearance as _appearance
-from mrac.likeness.appearance import appearance, smooth_within_edges
+from mrac.likeness.appearance import Looks, appearance, smooth_within_edges
 
 
 def test_colour_is_lightness_and_two_differences() -> None:
@@ -54,3 +55,18 @@ def test_a_ribbon_has_a_bounded_number_of_cells() -> None:
     colour, regions = appearance(np.zeros((40, 70_000, 3), np.uint8))
     assert colour.shape[1] * colour.shape[2] <= 6000 * 60
     assert np.isfinite(regions).all()
+
+
+def test_an_image_is_looked_at_once_and_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[int, ...]] = []
+
+    def seen(image: ImageArray) -> tuple[ImageArray, ImageArray]:
+        calls.append(image.shape)
+        return image, image
+
+    monkeypatch.setattr(_appearance, "appearance", seen)
+    looks = Looks(np.zeros((4, 6, 3), np.uint8))
+    assert looks.shape == (4, 6)
+    assert not calls
+    assert looks.cells is looks.cells
+    assert calls == [(4, 6, 3)]
