@@ -5,35 +5,26 @@ from typing import Final
 
 import numpy as np
 
+from benchmarks.beyond_grid import COLUMNS, MUST, SIX
+from benchmarks.beyond_pairs import OURS
 from benchmarks.claim import FRACTIONS, SEEDS, Claim, Outcome, abs_rel, grid, mean, number, strict_wins
-from benchmarks.claims_abstract import FIVE
 from benchmarks.claims_real import SOURCES, levels
 from mrac.bench.report.labels import percent
 from mrac.bench.report.results import CellKey, Results
 
-OURS: Final = "default"
-_OTHERS: Final = (*FIVE, "ransac_residual")
 # Family, fraction: AbsRel on NYUv2 that must be reached.
-_MUST: Final = {
-    ("none", 0.0): 0.050,
-    ("near", 0.25): 0.064,
-    ("near", 0.4): 0.095,
-    ("dropout", 0.25): 0.060,
-    ("dropout", 0.4): 0.066,
-    ("uniform", 0.4): 0.085,
-    ("mixed_pixel", 0.4): 0.060,
-}
+_MUST: Final = {(cell.family, cell.fraction): must for cell, must in zip(COLUMNS.values(), MUST, strict=True)}
 
 
 def every_condition(results: Results) -> Outcome:
-    wins = {other: sum(strict_wins(results, OURS, other, grid())) for other in _OTHERS}
+    wins = {other: sum(strict_wins(results, OURS, other, grid())) for other in SIX}
     return Outcome(", ".join(f"`{m}` {won}/64" for m, won in wins.items()), tuple(w >= 60 for w in wins.values()))
 
 
 def corrupted_mean(results: Results) -> Outcome:
     cells = grid(fractions=FRACTIONS[1:])
-    means = {m: float(np.mean([abs_rel(results, replace(c, method=m)) for c in cells])) for m in (OURS, *_OTHERS)}
-    best = min(_OTHERS, key=lambda m: means[m])
+    means = {m: float(np.mean([abs_rel(results, replace(c, method=m)) for c in cells])) for m in (OURS, *SIX)}
+    best = min(SIX, key=lambda m: means[m])
     here = (
         f"{number(means[OURS])}; best of the others `{best}` {number(means[best])}: {means[OURS] / means[best]:.2f} ×"
     )

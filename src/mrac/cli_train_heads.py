@@ -111,7 +111,7 @@ def _recipe_command(name: str, summary: str) -> click.Command:
 @_with_options
 @_FORM
 def ablation(**given: Any) -> None:
-    """Train the eleven rows of the paper's loss–architecture table, one after the other. Killed, it goes on.
+    """Train the eleven rows of the paper's loss–architecture table, side by side. Killed, it goes on.
 
     Each row has a folder of its own in --out; at the end the table is there as ablation.json, .csv and .md.
 

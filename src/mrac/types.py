@@ -134,6 +134,11 @@ class Samples:
     def __len__(self) -> int:
         return self.z_m.size
 
+    @property
+    def kept(self) -> Self:
+        """Those that a gate took for right, for stages that know no doubt."""
+        return self.keep(self.weight >= 0.5, self.weight)
+
     def keep(self, keep: BoolArray, weight: FloatArray) -> Self:
         """The samples a gate lets through, with its weights; `keep` and `weight` are (K,)."""
         return type(self)(

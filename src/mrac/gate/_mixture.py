@@ -23,7 +23,7 @@ from mrac.gate._leave_out import covariance, crowds, without_crowd
 from mrac.likeness.matern import FINE_VAR
 
 _SHIFT_STD: Final = 1.5  # of the scale, in log depth: all but unknown
-_SEARCH, _SETTLE = 5, 7  # rounds of all starts at the prior amplitude, then of the best ones at each
+_SEARCH, _SETTLE = 5, 7  # rounds of all starts at the amplitudes of the search, then of the best ones at each
 _BEST: Final = 3  # starts that are carried on
 _DIFFERENT: Final = 0.2  # in the probability of some reading: less, and two starts have become one
 _COOLING: Final = 0.7  # of the temperature, a round

@@ -13,6 +13,7 @@ from mrac.gate._base import Gate, unjudged
 from mrac.gate._densities import KINDS
 from mrac.gate._hypotheses import Starts, log_trends, shifts_of
 from mrac.gate._mixture import FACTORS, Beliefs, Judged, Settled, judge
+from mrac.likeness.features import Lengths
 from mrac.options import check_numbers
 from mrac.types import WORST_SCORE, GateResult, Samples
 
@@ -54,8 +55,8 @@ class Consensus(Gate):
     tail: float = 5.0
     slope_std: float = 0.15
     prior_clean: float = 0.5
-    position_length: float = 1.6
-    relative_length: float = 0.8
+    position_length: float = Lengths().position
+    relative_length: float = Lengths().relative
 
     def __post_init__(self) -> None:
         check_numbers(self, 1e-4, 1e6)

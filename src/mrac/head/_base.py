@@ -33,11 +33,6 @@ class Scene:
         """(H, W)."""
         return self.image.shape[0], self.image.shape[1]
 
-    @property
-    def kept(self) -> Samples:
-        """The anchors that the gate took for right, for heads that know no doubt."""
-        return self.samples.keep(self.samples.weight >= 0.5, self.samples.weight)
-
 
 @dataclass(frozen=True, eq=False)
 class HeadResult:

@@ -67,13 +67,12 @@ def render(samples: Samples, shape: tuple[int, int], grid: tuple[int, int]) -> M
     Several in one pixel become one: the mean of their log depth, weighted with the gate's trust. One that is taken
     for wrong is not seen.
     """
-    seen = samples.weight >= 0.5  # a network cannot half believe
-    weight = samples.weight[seen]
-    cells = [np.floor((samples.uv_px[seen, i] + 0.5) * (grid[1 - i] / shape[1 - i])) for i in (0, 1)]
+    seen = samples.kept  # a network cannot half believe
+    cells = [np.floor((seen.uv_px[:, i] + 0.5) * (grid[1 - i] / shape[1 - i])) for i in (0, 1)]
     u, v = (np.clip(cell, 0, side - 1).astype(np.intp) for cell, side in zip(cells, grid[::-1], strict=True))
     pixel, place = np.unique(v * grid[1] + u, return_inverse=True)
-    total = np.bincount(place, weight * np.log(samples.z_m[seen]))
-    return Marks(pixel, np.exp(total / np.bincount(place, weight)))
+    total = np.bincount(place, seen.weight * np.log(seen.z_m))
+    return Marks(pixel, np.exp(total / np.bincount(place, seen.weight)))
 
 
 def anchor_values(fit: FitResult, space: Space, x: FloatArray, z_m: FloatArray, form: Form) -> FloatArray:

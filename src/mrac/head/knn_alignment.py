@@ -47,7 +47,7 @@ class KnnAlignment(Head):
 
     def __call__(self, scene: Scene) -> HeadResult:
         """See `Head`; without anchors or a relative field, what `affine` gives."""
-        anchors = scene.kept
+        anchors = scene.samples.kept
         if scene.relative is None or not len(anchors):
             return Affine()(scene)
         assert anchors.x is not None

@@ -126,8 +126,8 @@ class Sml(Head):
                 f"head/sml: the fit is in {scene.samples.space}; VI-Depth works in {self.trained_space}: choose "
                 f"space={self.trained_space!r} (--space {self.trained_space})"
             )
-        kept = scene.samples.weight >= 0.5  # VI-Depth knows no doubt
-        readings = readings_on_pixels(scene.samples.uv_px[kept], scene.samples.z_m[kept], scene.shape, ranges)
+        kept = scene.samples.kept
+        readings = readings_on_pixels(kept.uv_px, kept.z_m, scene.shape, ranges)
         if len(readings) < MIN_READINGS:
             return replace(Affine()(scene), status="too_few_anchors")
         alignment = align(scene.relative, readings, ranges)
