@@ -117,21 +117,20 @@ def _predict_tile_row(
 
 
 def predict_tiled(
-    uv_px: FloatArray, shape: tuple[int, int], features: Features, readings: Readings
+    uv_px: FloatArray, features: Features, readings: Readings
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
     """What `matern.posterior` and `matern.predict` give with all anchors at once, tile by tile.
 
     Args:
-        uv_px: (K, 2) pixel positions, K > NUM_NEAREST.
-        shape: (H, W).
-        features: of the pixels.
+        uv_px: (K, 2) positions, K > NUM_NEAREST, in nodes of the features' grid (H, W), which here are the pixels.
+        features: of the nodes.
         readings: what the process is conditioned on.
 
     Returns:
         Posterior mean and explained variance, (H · W,) each, and the readings' squared Mahalanobis length.
     """
-    H, W = shape
-    tiles = tiling(uv_px, shape)
+    H, W = features.grid
+    tiles = tiling(uv_px, features.grid)
     mean = np.zeros(H * W, np.float32)
     explained = np.zeros(H * W, np.float32)
     surprise = np.zeros(tiles.rows)

@@ -13,24 +13,31 @@ from mrac.head._tiles import NUM_NEAREST, predict_tiled
 from mrac.head.affine import SIGMA_SHARE
 from mrac.likeness.appearance import Looks
 from mrac.likeness.features import Features, Lengths
+from mrac.likeness.grid import enlarged
 from mrac.likeness.matern import PRIOR_VAR, Readings, posterior, predict
 from mrac.options import check_numbers
 from mrac.space import from_space, log_from_space
 from mrac.threads import for_each_span
 
 _ROWS: Final = 32  # of an image, finished at a time
+# What the process is a function of changes little from one node to the next of so many along the image's shorter side,
+# or of so many from one anchor to the next, whichever are more; the trend is computed at every pixel.
+_NODES: Final = 240
+_NODES_PER_ANCHOR: Final = 3.0
 
 
 class Field(NamedTuple):
-    """A Gaussian process on the image, in log depth.
+    """A Gaussian process on the image, in log depth, at the nodes of a grid; see `Features`.
 
     Attributes:
-        mean: (H · W,) float32 posterior mean of the residual of log depth.
-        std: (H · W,) float32 posterior standard deviation.
+        mean: (rows, columns) float32 posterior mean of the residual of log depth.
+        std: (rows, columns) float32 posterior standard deviation.
+        step: pixels between nodes.
     """
 
     mean: NDArray[np.float32]
     std: NDArray[np.float32]
+    step: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,16 +92,16 @@ class Kriging(Head):
             at_anchors = self._log_trend(scene, samples.x, (len(samples),))
             field = self.residual_field(scene, np.log(samples.z_m) - at_anchors)
         else:
-            field = Field(np.zeros(H * W, np.float32), np.full(H * W, np.float32(PRIOR_SPREAD)))
-        # Written over what they are made of: at 50 megapixels every map is 200 MB.
-        depth_m, sigma_m = field.mean.reshape(H, W), field.std.reshape(H, W)
+            field = Field(np.zeros((1, 1), np.float32), np.full((1, 1), np.float32(PRIOR_SPREAD)), max(H, W))
+        depth_m, sigma_m = np.empty((2, H, W), np.float32)
 
         def finish(top: int, bottom: int) -> None:
             for v in range(top, bottom, _ROWS):
                 rows = slice(v, min(v + _ROWS, bottom))
                 x = None if scene.relative is None else scene.relative[rows]
                 trend = self._log_trend(scene, x, depth_m[rows].shape)
-                depth_m[rows], sigma_m[rows] = self._depth(trend + depth_m[rows], sigma_m[rows], len(samples))
+                mean, std = (enlarged(nodes, field.step, v, depth_m[rows].shape) for nodes in (field.mean, field.std))
+                depth_m[rows], sigma_m[rows] = self._depth(trend + mean, std, len(samples))
 
         for_each_span(H, finish)
         return HeadResult(depth_m, sigma_m)
@@ -114,9 +121,10 @@ class Kriging(Head):
         return depth_m, np.clip(half_width, low * depth_m, high * depth_m)
 
     def residual_field(self, scene: Scene, residuals: FloatArray) -> Field:
-        """The process over all pixels, conditioned on the log residuals (K,) of the scene's anchors, K >= 1."""
-        samples, (H, W) = scene.samples, scene.shape
-        features = self._features(scene)
+        """The process over the image, conditioned on the log residuals (K,) of the scene's anchors, K >= 1."""
+        samples = scene.samples
+        step = _step(scene.shape, len(samples))
+        features = self._features(scene, step)
         prior = self._prior_amplitude(scene)
         noise_var = self.noise**2 + self.doubt * (1.0 - samples.weight)
         if samples.noise_m is not None:
@@ -125,22 +133,23 @@ class Kriging(Head):
         readings = Readings(features.at(samples.uv_px, samples.x), noise_var, residuals)
         if len(samples) <= max(self.max_exact, NUM_NEAREST):
             post, length2 = posterior(readings)
-            mean, explained = np.empty((2, H * W), np.float32)
+            num_rows, num_columns = features.grid
+            mean, explained = np.empty((2, num_rows * num_columns), np.float32)
             bands = features.bands()
 
             def work(first: int, last: int) -> None:
                 for top, bottom in bands[first:last]:
-                    span = slice(top * W, bottom * W)
+                    span = slice(top * num_columns, bottom * num_columns)
                     predict(features.band(top, bottom), 0, span.stop - span.start, post, mean[span], explained[span])
 
             for_each_span(len(bands), work)
         else:
-            mean, explained, length2 = predict_tiled(samples.uv_px, (H, W), features, readings)
+            mean, explained, length2 = predict_tiled(samples.uv_px / step, features, readings)
         amplitude_var = (self.prior_anchors * prior**2 + length2) / (self.prior_anchors + len(samples))
         variance = np.subtract(np.float32(PRIOR_VAR), explained, out=explained)
         np.maximum(variance, np.float32(0.0), out=variance)
         variance *= np.float32(amplitude_var)
-        return Field(mean, np.sqrt(variance, out=variance))
+        return Field(mean.reshape(features.grid), np.sqrt(variance, out=variance).reshape(features.grid), step)
 
     def _prior_amplitude(self, scene: Scene) -> float:
         return self.amplitude_alone if scene.relative is None else self.amplitude
@@ -152,10 +161,17 @@ class Kriging(Head):
         reach = (z_m.min() / self.trend_reach, z_m.max() * self.trend_reach) if z_m.size else ()
         return log_from_space(y, scene.samples.space, *reach)
 
-    def _features(self, scene: Scene) -> Features:
+    def _features(self, scene: Scene, step: int = 1) -> Features:
         lengths = Lengths(self.position_length, self.region_length, self.relative_length, self.colour_length)
         relative = None if scene.samples.x is None else scene.relative
-        return Features(scene.looks or Looks(scene.image), relative, lengths)
+        return Features(scene.looks or Looks(scene.image), relative, lengths, step)
+
+
+def _step(shape: tuple[int, int], num_anchors: int) -> int:
+    """Pixels between the nodes of the grid on an image of `shape` (H, W)."""
+    H, W = shape
+    spacing = (H * W / num_anchors) ** 0.5
+    return max(1, min(round(min(H, W) / _NODES), int(spacing / _NODES_PER_ANCHOR)))
 
 
 IMPLEMENTATION = Kriging

@@ -1,7 +1,8 @@
 """Where every pixel lies among eight features that make two of them alike, a band of rows at a time.
 
 All pixels at once would be 32 bytes each, 1.6 GB at 50 megapixels; what colour and region say is known for a few
-thousand cells only, so a band is made when it is needed, in less time than it takes to read it back from memory.
+thousand cells only, so a band is made when it is needed, in less time than it takes to read it back from memory. For
+the same reason a field over these features is smooth, and may be asked at every `step`th pixel only.
 """
 
 from typing import Final, NamedTuple
@@ -40,10 +41,17 @@ class Features:
         looks: of the image.
         relative: (H, W) relative depth, or None where there is none.
         lengths: what counts as far.
+        step: bands are of the nodes of a grid, at every `step`th pixel from the first on, along both axes; the last
+            node of a row or column may lie beyond the image, and looks like the pixel at its border.
+
+    Attributes:
+        grid: (rows, columns) of nodes; (H, W) if `step` is 1.
     """
 
-    def __init__(self, looks: Looks, relative: FloatArray | None, lengths: Lengths) -> None:
+    def __init__(self, looks: Looks, relative: FloatArray | None, lengths: Lengths, step: int = 1) -> None:
         H, W = self._shape = looks.shape
+        self._step, self.grid = step, (-(-(H - 1) // step) + 1, -(-(W - 1) // step) + 1)
+        self._columns = np.minimum(step * np.arange(self.grid[1]), W - 1)
         self._relative = relative
         self._position = np.float32(1.0 / (lengths.position * min(H, W)))
         colour, regions = looks.cells
@@ -51,34 +59,36 @@ class Features:
         h = cells.shape[1]
         # Bilinear enlargement in two steps: to the image's width here, between these rows for each band.
         self._wide = np.stack([resize_field(cell, (h, W)) for cell in cells])
+        self._narrow = self._wide if step == 1 else np.ascontiguousarray(self._wide[:, :, self._columns])
         self._low, self._per_length = 0.0, 0.0
         if relative is not None:
             low, high = (float(p) for p in np.percentile(relative[::4, ::4].astype(np.float64), [2.0, 98.0]))
             self._low, self._per_length = low, 1.0 / max(lengths.relative * (high - low), 1e-30)
 
     def bands(self) -> list[tuple[int, int]]:
-        """Rows (top, bottom) of each band of a size that suits the machine, whatever the number of cores."""
-        return self.split(0, self._shape[0], _BAND_PIXELS)
+        """Rows of nodes (top, bottom) of each band of a size that suits the machine, whatever the number of cores."""
+        return self.split(0, self.grid[0], _BAND_PIXELS)
 
-    def split(self, top: int, bottom: int, num_pixels: int) -> list[tuple[int, int]]:
-        """Rows [top, bottom) in bands of about `num_pixels`, at least one row each."""
-        rows = max(1, num_pixels // self._shape[1])
+    def split(self, top: int, bottom: int, num_nodes: int) -> list[tuple[int, int]]:
+        """Rows [top, bottom) in bands of about `num_nodes`, at least one row each."""
+        rows = max(1, num_nodes // self.grid[1])
         return [(first, min(first + rows, bottom)) for first in range(top, bottom, rows)]
 
     def band(self, top: int, bottom: int) -> NDArray[np.float32]:
-        """(NUM_FEATURES, rows · W) float32 of the pixels in rows [top, bottom)."""
-        W = self._shape[1]
-        points = np.empty((NUM_FEATURES, bottom - top, W), np.float32)
-        rows = np.arange(top, bottom)
-        points[0] = np.arange(W, dtype=np.float32) * self._position
+        """(NUM_FEATURES, rows · columns) float32 of the nodes in rows [top, bottom) of the grid."""
+        points = np.empty((NUM_FEATURES, bottom - top, self.grid[1]), np.float32)
+        rows = self._step * np.arange(top, bottom)
+        points[0] = (self._step * np.arange(self.grid[1])).astype(np.float32) * self._position
         points[1] = (rows.astype(np.float32) * self._position)[:, None]
+        rows = np.minimum(rows, self._shape[0] - 1)
         above, below, share = self._between(rows)
-        np.multiply(self._wide[:, above], (np.float32(1.0) - share)[:, None], out=points[2:7])
-        points[2:7] += self._wide[:, below] * share[:, None]
+        np.multiply(self._narrow[:, above], (np.float32(1.0) - share)[:, None], out=points[2:7])
+        points[2:7] += self._narrow[:, below] * share[:, None]
         if self._relative is None:
             points[7] = 0.0
         else:
-            scale_into(self._relative[top:bottom].ravel(), self._low, self._per_length, points[7].ravel())
+            x = self._relative[top:bottom] if self._step == 1 else self._relative[rows[:, None], self._columns]
+            scale_into(x.ravel(), self._low, self._per_length, points[7].ravel())
         return points.reshape(NUM_FEATURES, -1)
 
     def _between(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:

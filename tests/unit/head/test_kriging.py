@@ -48,9 +48,9 @@ def test_equals_scikit_learn(num_anchors: int, relative: bool, make_scene: Calla
     prior = head.amplitude if relative else head.amplitude_alone
     length2 = residuals @ np.linalg.solve(covariance, residuals)
     amplitude = float(np.sqrt((head.prior_anchors * prior**2 + length2) / (head.prior_anchors + K)))
-    np.testing.assert_allclose(np.exp(field.mean), np.exp(mean), rtol=1e-3)
+    np.testing.assert_allclose(np.exp(field.mean.ravel()), np.exp(mean), rtol=1e-3)
     # Single precision subtracts what many near anchors explain from the prior: 1e-4 of the amplitude is its floor.
-    np.testing.assert_allclose(field.std, amplitude * std, rtol=1e-3, atol=1e-4 * amplitude)
+    np.testing.assert_allclose(field.std.ravel(), amplitude * std, rtol=1e-3, atol=1e-4 * amplitude)
 
 
 def test_honours_its_anchors_and_doubts_the_rest(make_scene: Callable[..., MadeScene]) -> None:
@@ -105,3 +105,18 @@ def test_no_seam_between_tiles(make_scene: Callable[..., MadeScene]) -> None:
     full = Calibrator(foundation="none", gate="none", head=Kriging(max_exact=5000))(flat, made.anchors)
     jump, jump_full = (np.abs(np.diff(np.log(o.depth_m), axis=1)).max() for o in (out, full))
     assert jump < 1.2 * jump_full
+
+
+def test_a_grid_of_nodes_is_as_good_as_every_pixel(
+    make_scene: Callable[..., MadeScene], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large image is asked at every other pixel: far less than the stated deviation changes, and hardly the error."""
+    made = make_scene(60, (475, 641))
+    scene = as_scene(made)
+    coarse = Kriging()(scene)
+    monkeypatch.setattr("mrac.head.kriging._NODES", 1_000_000)
+    fine = Kriging()(scene)
+    assert not np.array_equal(coarse.depth_m, fine.depth_m)  # the grid was used at all
+    assert (np.abs(coarse.depth_m - fine.depth_m) / fine.sigma_m).max() < 0.2
+    error = [float(np.abs(out.depth_m / made.depth_m - 1.0).mean()) for out in (coarse, fine)]
+    assert error[0] == pytest.approx(error[1], rel=0.01)
