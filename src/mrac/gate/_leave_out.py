@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
+from mrac.likeness.inverse import invert
 from mrac.likeness.matern import FINE, FINE_VAR
 
 # In length scales of position: 0.15 of the image's shorter side. Where readings lie much denser than elsewhere they are
@@ -39,10 +40,12 @@ def crowds(places_K2: FloatArray) -> Crowds:
 def without_crowd(total_SKK: FloatArray, error_SK: FloatArray, left_out: Crowds) -> tuple[FloatArray, FloatArray]:
     """(S, K) error of each reading against the field of the others, and its variance, both with its own noise.
 
+    The covariances `total_SKK` are overwritten.
+
     From the inverse of the covariance (Rasmussen & Williams 2006, eqs. 5.10–5.12): a block of it, inverted, is the
     covariance of that block given the rest.
     """
-    inverse = np.linalg.inv(total_SKK)
+    inverse = invert(total_SKK)
     var = 1.0 / np.diagonal(inverse, axis1=1, axis2=2)
     weights = (inverse @ error_SK[:, :, None])[:, :, 0]
     residual = weights * var

@@ -38,7 +38,7 @@ def test_closed_form_is_conditioning_on_the_rest(crowded: bool) -> None:
     left_out = crowds(spread) if crowded else []
     total = covariance(spread) + np.diag(rng.uniform(0.05, 0.3, len(spread)))
     error = rng.normal(size=len(spread))
-    residual, var = without_crowd(total[None], error[None], left_out)
+    residual, var = without_crowd(total[None].copy(), error[None], left_out)
     members = dict(left_out)
     for i in range(len(spread)):
         rest = np.setdiff1d(np.arange(len(spread)), members.get(i, [i]))
