@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from mrac.conventions import FloatArray
 from mrac.likeness.appearance import Looks
 from mrac.likeness.matern import FARTHEST, NUM_FEATURES, scale_into
-from mrac.relative import resize_field
 
 _BAND_PIXELS: Final = 1 << 15  # their features, 1 MB, stay in the cache of one core
 
@@ -54,11 +53,9 @@ class Features:
         self._columns = np.minimum(step * np.arange(self.grid[1]), W - 1)
         self._relative = relative
         self._position = np.float32(1.0 / (lengths.position * min(H, W)))
-        colour, regions = looks.cells
-        cells = np.concatenate([colour / lengths.colour, regions / lengths.region]).astype(np.float32)
-        h = cells.shape[1]
-        # Bilinear enlargement in two steps: to the image's width here, between these rows for each band.
-        self._wide = np.stack([resize_field(cell, (h, W)) for cell in cells])
+        # Bilinear enlargement in two steps: to the image's width once, between these rows for each band.
+        far = np.array([lengths.colour] * 3 + [lengths.region] * 2, np.float32)
+        self._wide = looks.wide / far[:, None, None]
         self._narrow = self._wide if step == 1 else np.ascontiguousarray(self._wide[:, :, self._columns])
         self._low, self._per_length = 0.0, 0.0
         if relative is not None:

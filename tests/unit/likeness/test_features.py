@@ -28,9 +28,9 @@ def test_bands_are_the_maps_enlarged_as_a_whole(shape: tuple[int, int], make_sce
     colour, regions = appearance(made.image)
     cells = np.concatenate([colour / LENGTHS.colour, regions / LENGTHS.region])
     maps = np.stack([resize_field(cell, shape) for cell in cells])
-    np.testing.assert_allclose(whole[2:7].reshape(5, H, W), maps, atol=1e-6)
+    np.testing.assert_allclose(whole[2:7].reshape(5, H, W), maps, rtol=1e-6, atol=1e-6)
     at_anchors = np.stack([sample_bilinear(field, uv_px) for field in maps], axis=1)
-    np.testing.assert_allclose(features.at(uv_px, None)[:, 2:7], at_anchors, atol=1e-6)
+    np.testing.assert_allclose(features.at(uv_px, None)[:, 2:7], at_anchors, rtol=1e-6, atol=1e-6)
 
 
 def test_bands_cover_every_row_once(make_scene: Callable[..., MadeScene]) -> None:
