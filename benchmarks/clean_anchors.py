@@ -22,7 +22,8 @@ from mrac.datasets.manifest import read_manifest
 
 def errors_of(arguments: argparse.Namespace, set_name: str) -> dict[int, list[float]]:
     frames = list(read_manifest(arguments.data, set_name))[: arguments.limit]
-    calibrator = Calibrator(arguments.method, foundation=arguments.foundation, gate=arguments.gate, head=arguments.head)
+    stages = {stage: getattr(arguments, stage) for stage in ("foundation", "gate", "fit", "head")}
+    calibrator = Calibrator(arguments.method, **stages)
     store = default_store()
     errors: dict[int, list[float]] = {k: [] for k in arguments.anchors}
     for frame in track(frames, description=set_name):
@@ -44,6 +45,7 @@ def main() -> None:
     parser.add_argument("--method", default="default")
     parser.add_argument("--foundation", default="embedded", metavar="SPEC")
     parser.add_argument("--gate", default="none", metavar="SPEC")
+    parser.add_argument("--fit", default=None, metavar="SPEC", help="in place of the method's")
     parser.add_argument("--head", default=None, help="in place of the method's, e.g. kriging:region_length=1e9")
     parser.add_argument("--out", type=Path, default=results_folder("clean-anchors"))
     arguments = parser.parse_args()

@@ -22,7 +22,7 @@ from mrac.head._base import Head, HeadResult, Scene
 from mrac.likeness.appearance import Looks
 from mrac.likeness.features import Features, Lengths
 from mrac.method._base import Method
-from mrac.relative import fill_invalid, in_space, sample_bilinear
+from mrac.relative import fill_invalid, in_space, range_beside, sample_bilinear, typical_range
 from mrac.space import Space, as_space
 from mrac.types import WORST_SCORE, Anchors, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
 
@@ -129,7 +129,9 @@ class Calibrator:
         looks = Looks(image)
         with _timed(timings, "gate"):
             if self.gate.looks_at_image and len(samples):
-                samples = replace(samples, alike=Features(looks, field, Lengths()).at(samples.uv_px, samples.x))
+                alike = Features(looks, field, Lengths()).at(samples.uv_px, samples.x)
+                beside = None if field is None else range_beside(field, samples.uv_px)
+                samples = replace(samples, alike=alike, beside=beside)
             gated = self.gate(samples)
             if len(samples) and not gated.keep.any():
                 gated = unjudged(len(samples), "gate_emptied")
@@ -175,6 +177,7 @@ class Calibrator:
             native=relative is not None and self.space in (None, relative.space),
             weight=np.ones(int(usable.sum())),
             noise_m=None if anchors.sigma_m is None else anchors.sigma_m[usable],
+            x_range=None if field is None else typical_range(field),
         )
 
 
@@ -225,7 +228,8 @@ def _verdicts(reason: TextArray, gated: GateResult) -> Verdicts:
     keep = np.zeros(reason.size, np.bool_)
     score, wrong = np.full(reason.size, WORST_SCORE), np.ones(reason.size)
     words = reason.astype("<U32")
-    keep[usable], score[usable], wrong[usable] = gated.keep, gated.score, 1.0 - gated.weight
+    keep[usable], score[usable] = gated.keep, gated.score
+    wrong[usable] = 1.0 - gated.weight if gated.wrong is None else gated.wrong
     words[usable] = gated.reason
     return Verdicts(keep, score, wrong, words)
 

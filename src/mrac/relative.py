@@ -1,5 +1,7 @@
 """Makes a relative depth field fit for use: converts it, fills its holes, resizes it, reads it between pixels."""
 
+import math
+
 import numpy as np
 from PIL import Image
 from scipy import ndimage
@@ -11,6 +13,8 @@ from mrac.types import RelativeDepth
 
 # A factor of e^20 to either side of the middle is more than any scene holds, and far from the ends of float32.
 _LOG_REACH = 20.0
+_TYPICAL_PIXELS = 20_000  # enough for percentiles
+_BESIDE = (0.008, 0.015, 0.025, 0.04)  # of the shorter side: a beam's width, and how far a network blurs an edge
 
 
 def in_space(relative: RelativeDepth, space: Space) -> RelativeDepth:
@@ -56,6 +60,31 @@ def fill_invalid(relative: RelativeDepth) -> tuple[FloatArray, BoolArray]:
         nearest = ndimage.distance_transform_edt(holes, return_distances=False, return_indices=True)
         filled = filled[tuple(nearest)]
     return filled, finite
+
+
+def typical_range(field: FloatArray) -> tuple[float, float]:
+    """From where to where most of a finite (H, W) field lies: its 2nd and 98th percentile, from some 20,000 pixels."""
+    stride = max(1, math.isqrt(field.size // _TYPICAL_PIXELS))
+    low, high = np.percentile(field[::stride, ::stride].astype(np.float64), [2.0, 98.0])
+    return float(low), float(high)
+
+
+def range_beside(field: FloatArray, uv_px: FloatArray) -> FloatArray:
+    """The least and the largest of an (H, W) field around (K, 2) positions, themselves included.
+
+    Looked at are eight directions at four distances, up to 0.04 of the image's shorter side.
+
+    Returns:
+        (K, 2) float64.
+    """
+    H, W = field.shape
+    angle = np.arange(8) * (np.pi / 4.0)
+    reach = np.array(_BESIDE)[:, None] * min(H, W)
+    du, dv = (np.append(0.0, reach * turn) for turn in (np.cos(angle), np.sin(angle)))
+    u = np.clip(np.rint(uv_px[:, :1] + du), 0, W - 1).astype(np.intp)
+    v = np.clip(np.rint(uv_px[:, 1:] + dv), 0, H - 1).astype(np.intp)
+    around = field[v, u]
+    return np.stack([around.min(axis=1), around.max(axis=1)], axis=1).astype(np.float64)
 
 
 def sample_bilinear(field: FloatArray, uv_px: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from mrac import lognormal
 from mrac.conventions import BoolArray, FloatArray, TextArray
+from mrac.curve import Curve
 from mrac.errors import ContractError
 from mrac.space import Space, as_space, to_space
 
@@ -52,7 +53,7 @@ class Anchors:
         uv_px: (K, 2), u right and v down, pixel centres at integers; sub-pixel positions are used as they are.
         z_m: (K,) metres along the optical axis.
         sigma_m: (K,) standard deviation of each reading in metres, or None when the sensor does not say. The kriging
-            head weighs readings by it; gates and fits treat all alike.
+            head and the fit `evidence` weigh readings by it; gates and other fits treat all alike.
     """
 
     uv_px: FloatArray
@@ -106,7 +107,9 @@ class Samples:
         weight: (K,) trust in each anchor, in [0, 1].
         noise_m: (K,) standard deviation of each reading, or None.
         alike: (K, NUM_FEATURES) where each reading lies among the features of `likeness.features`, in length scales;
-            None unless the gate looks at the image.
+            None unless the gate looks at the image, as the next.
+        beside: (K, 2) least and largest value of the relative field in a small window around each; None without one.
+        x_range: from where to where the relative field typically is, `relative.typical_range`; None where nobody says.
     """
 
     uv_px: FloatArray
@@ -117,6 +120,8 @@ class Samples:
     weight: FloatArray
     noise_m: FloatArray | None = None
     alike: FloatArray | None = None
+    beside: FloatArray | None = None
+    x_range: tuple[float, float] | None = None
 
     @property
     def flat(self) -> bool:
@@ -150,6 +155,8 @@ class Samples:
             weight=weight[keep],
             noise_m=None if self.noise_m is None else self.noise_m[keep],
             alike=None if self.alike is None else self.alike[keep],
+            beside=None if self.beside is None else self.beside[keep],
+            x_range=self.x_range,
         )
 
 
@@ -161,10 +168,11 @@ class GateResult:
         keep: (K,) whether the anchor is taken for right.
         score: (K,) how suspicious it is, in robust standard deviations, finite, >= 0.
         reason: (K,) one word for a person: `consistent`, `unjudged`, `nearer_than_fit`, `farther_than_fit`, ...
-        weight: (K,) trust in [0, 1], 0.5 or more where kept: the probability of being right, for a gate that has one.
-            What comes after goes by it, not by `keep`: doubt enters as weight, and only an anchor of weight 0 is not
-            looked at.
+        weight: (K,) trust in [0, 1], 0.5 or more where kept. What comes after goes by it, not by `keep`: doubt enters
+            as weight, and only an anchor of weight 0 is not looked at.
         status: `ok` or a named degradation.
+        wrong: (K,) probability of being wrong, where trust is another matter (a wrong one that is heard costs more
+            than a right one that is not); None is 1 − weight.
     """
 
     keep: BoolArray
@@ -172,6 +180,7 @@ class GateResult:
     reason: TextArray
     weight: FloatArray
     status: str = "ok"
+    wrong: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +194,7 @@ class FitResult:
         sigma: standard deviation of y around the line, >= 0.
         used: (K,) which of the given anchors support the line (all, except for consensus fits).
         status: `ok` or a named degradation.
+        curve: what the fit holds to be better than any line, for a head that can follow it; None where there is none.
     """
 
     scale: float
@@ -193,6 +203,7 @@ class FitResult:
     sigma: float
     used: BoolArray
     status: str = "ok"
+    curve: Curve | None = None
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """The line at `x`, any shape: float64, since scale and shift may nearly cancel."""
@@ -204,10 +215,9 @@ class Verdicts:
     """What became of every anchor that came in, in the order in which it came.
 
     Attributes:
-        keep: (K,) whether it was taken for right: `wrong` <= 0.5.
+        keep: (K,) whether it was taken for right.
         score: (K,) suspicion in robust standard deviations; `WORST_SCORE` for a reading that could not be used at all.
-        wrong: (K,) probability of being wrong; 0 or 1 from a gate that knows no doubt, 1 for a reading that could not
-            be used at all.
+        wrong: (K,) probability of being wrong; 0 or 1 from a gate that knows no doubt, 1 where it could not be used.
         reason: (K,) one word: the gate's, or `not_finite`, `not_positive`, `out_of_range`, `bad_sigma`,
             `out_of_image`, `no_relative_value`, `duplicate`.
     """
@@ -220,6 +230,11 @@ class Verdicts:
     def __len__(self) -> int:
         return self.keep.size
 
+    def to_json(self) -> list[dict[str, Any]]:
+        """One plain dictionary for each anchor."""
+        each = zip(self.keep, self.score.round(4), self.wrong.round(4), self.reason, strict=True)
+        return [{"keep": bool(k), "score": float(s), "wrong": float(w), "reason": str(r)} for k, s, w, r in each]
+
 
 @dataclass(frozen=True, eq=False)
 class MetricDepth:
@@ -230,7 +245,7 @@ class MetricDepth:
         sigma_m: (H, W) float32 standard deviation in metres, finite and > 0 everywhere. Depth is log-normal: this is
             half the width of the interval from one deviation of its logarithm below to one above.
         anchors: the verdict on every anchor.
-        status: `ok`, or a named degradation: the fit's if it has one, else the gate's, else the head's.
+        status: `ok`, or a named degradation: the fit's, else the gate's, else the head's.
         fit: the closed-form fit on the kept anchors.
         space: the space of that fit.
         stages: the name of what ran at each stage; the foundation is `given` where the call brought its own field.
@@ -279,13 +294,9 @@ class MetricDepth:
                 "covariance": self.fit.covariance.tolist(),
                 "sigma": self.fit.sigma,
                 "status": self.fit.status,
+                "relations": {} if self.fit.curve is None else self.fit.curve.beliefs,
             },
-            "anchors": [
-                {"keep": bool(k), "score": round(float(s), 4), "wrong": round(float(w), 4), "reason": str(r)}
-                for k, s, w, r in zip(
-                    self.anchors.keep, self.anchors.score, self.anchors.wrong, self.anchors.reason, strict=True
-                )
-            ],
+            "anchors": self.anchors.to_json(),
             "timings_ms": {name: round(ms, 3) for name, ms in self.timings_ms.items()},
             "cache": self.cache,
         }

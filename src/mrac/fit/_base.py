@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -25,27 +25,38 @@ class Fit(ABC):
     | case | rule | status |
     |---|---|---|
     | no relative field | constant: the median of y | `ok`, with one anchor `one_anchor` |
-    | no anchor | constant: 3 m, spread e | `no_anchors` |
+    | no anchor | as if one read 3 m at the field's middle, spread e; without a field, a constant | `no_anchors` |
     | one anchor | one unknown: see `_one_unknown` | `one_anchor` |
     | all x equal | one unknown, from the medians | `degenerate_x` |
     | two anchors | the line through both; one unknown if it slopes the impossible way | `two_anchors` |
+    | two anchors, `has_prior` | the fit's own `solve` | `two_anchors` |
     | three or more | the fit's own `solve`; a slope of the impossible sign is kept and named | `ok`, `negative_slope` |
+
+    Attributes:
+        has_prior: whether `solve` knows what to expect of a line before it sees an anchor: it then takes two, and gives
+            an exact relation back only as nearly as there are anchors to prove it.
+        robust: whether it holds where some anchors are wrong; if not, a gate must find them first.
     """
+
+    has_prior: ClassVar[bool] = False
+    robust: ClassVar[bool] = True
 
     def __call__(self, samples: Samples) -> FitResult:
         """Fits any number of samples, 0 included; never NaN."""
-        undetermined = _undetermined(samples)
+        undetermined = _undetermined(samples, self.has_prior)
         if undetermined is not None:
             return undetermined
         assert samples.x is not None
         result = self.solve(samples, samples.x, samples.y)
+        if len(samples) == 2:
+            return replace(result, status="two_anchors")
         if samples.native and result.scale < 0.0 and result.status == "ok":
             return replace(result, status="negative_slope")
         return result
 
     @abstractmethod
     def solve(self, samples: Samples, x: FloatArray, y: FloatArray) -> FitResult:
-        """Fits three or more samples whose `x` (K,) are not all equal to `y` (K,)."""
+        """Fits three or more samples, with a prior two, whose `x` (K,) are not all equal to `y` (K,)."""
 
 
 def line_covariance(x: FloatArray, weight: FloatArray, slope_sigma: float, level_sigma: float) -> FloatArray:
@@ -64,36 +75,43 @@ def line_covariance(x: FloatArray, weight: FloatArray, slope_sigma: float, level
     return np.array([[var_scale, -centre * var_scale], [-centre * var_scale, var_shift]])
 
 
-def _undetermined(samples: Samples) -> FitResult | None:
-    """The table of `Fit`, all but its last row, for which it returns None."""
+def _undetermined(samples: Samples, has_prior: bool) -> FitResult | None:
+    """The table of `Fit`, all but the rows with `solve`, for which it returns None."""
     if len(samples) == 0:
-        return _constant(samples, float(to_space(PRIOR_DEPTH_M, samples.space)), PRIOR_SPREAD, "no_anchors")
+        y = float(to_space(PRIOR_DEPTH_M, samples.space))
+        if samples.x_range is None:
+            return _constant(samples, y, PRIOR_SPREAD, "no_anchors")
+        return _one_unknown(samples, (0.5 * sum(samples.x_range), y), PRIOR_SPREAD, "no_anchors")
     if samples.x is None:
         status = "one_anchor" if len(samples) == 1 else "ok"
         return _constant(samples, float(np.median(samples.y)), _spread(samples), status)
     if len(samples) == 1:
-        return _one_unknown(samples, "one_anchor")
+        return _one_unknown(samples, _middle(samples), UNCHECKED_SPREAD, "one_anchor")
     if samples.flat:
-        return _one_unknown(samples, "degenerate_x")
-    return _two_anchors(samples) if len(samples) == 2 else None
+        return _one_unknown(samples, _middle(samples), UNCHECKED_SPREAD, "degenerate_x")
+    return _two_anchors(samples) if len(samples) == 2 and not has_prior else None
 
 
 def _constant(samples: Samples, shift: float, spread: float, status: str) -> FitResult:
-    sigma = spread * _y_per_log_depth(shift, samples.space)
+    sigma = spread * y_per_log_depth(shift, samples.space)
     covariance = np.diag([0.0, sigma**2 / max(len(samples), 1)])
     return FitResult(0.0, shift, covariance, sigma, np.ones(len(samples), np.bool_), status)
 
 
-def _one_unknown(samples: Samples, status: str) -> FitResult:
-    """A scene that fixes one number only.
+def _middle(samples: Samples) -> tuple[float, float]:
+    assert samples.x is not None
+    return float(np.median(samples.x)), float(np.median(samples.y))
+
+
+def _one_unknown(samples: Samples, point: tuple[float, float], spread: float, status: str) -> FitResult:
+    """A scene that fixes one number only: the relation passes through `point` (x, y), to a relative deviation `spread`.
 
     Where x is of the fit's own space the foundation's structure is trusted and the number is its scale (in log depth,
     its shift); otherwise, or where x is not positive, the number is a constant depth.
     """
-    assert samples.x is not None
-    x, y = float(np.median(samples.x)), float(np.median(samples.y))
+    x, y = point
     scale, shift = 0.0, y
-    sigma = UNCHECKED_SPREAD * _y_per_log_depth(y, samples.space)
+    sigma = spread * y_per_log_depth(y, samples.space)
     covariance = np.diag([0.0, sigma**2])
     if samples.native and samples.space == "log_depth":
         scale, shift = 1.0, y - x
@@ -108,8 +126,8 @@ def _two_anchors(samples: Samples) -> FitResult:
     x, y = samples.x, samples.y
     scale = float((y[1] - y[0]) / (x[1] - x[0]))
     if samples.native and scale <= 0.0:
-        return _one_unknown(samples, "two_anchors")
-    sigma = UNCHECKED_SPREAD * _y_per_log_depth(float(y.mean()), samples.space)
+        return _one_unknown(samples, _middle(samples), UNCHECKED_SPREAD, "two_anchors")
+    sigma = UNCHECKED_SPREAD * y_per_log_depth(float(y.mean()), samples.space)
     covariance = line_covariance(x, np.ones(2), sigma, sigma)
     return FitResult(scale, float(y[0] - scale * x[0]), covariance, sigma, np.ones(2, np.bool_), "two_anchors")
 
@@ -118,6 +136,6 @@ def _spread(samples: Samples) -> float:
     return max(float(np.std(np.log(samples.z_m))), UNCHECKED_SPREAD)
 
 
-def _y_per_log_depth(y: float, space: Space) -> float:
+def y_per_log_depth(y: float, space: Space) -> float:
     """How much y changes per unit of log depth: turns a relative deviation of depth into one of y."""
     return 1.0 if space == "log_depth" else abs(y)

@@ -1,6 +1,7 @@
 """Ordinary least squares in closed form (the paper's CFA, eq. 1)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,6 +36,8 @@ def least_squares(x: FloatArray, y: FloatArray, weight: FloatArray, used: BoolAr
 @dataclass(frozen=True, kw_only=True)
 class Ols(Fit):
     """Maximum likelihood under Gaussian noise; breakdown point zero: one gross outlier moves it as far as it likes."""
+
+    robust: ClassVar[bool] = False
 
     def solve(self, samples: Samples, x: FloatArray, y: FloatArray) -> FitResult:
         """See `Fit`."""

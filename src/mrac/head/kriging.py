@@ -64,8 +64,9 @@ class Kriging(Head):
             it 1.645 deviations hold 90 % of the pixels of the training pack, clean and with a quarter of the readings
             wrong (and one deviation 79 %).
         max_exact: the most anchors solved all together; more are solved tile by tile.
-        trend_reach: the trend stays within the kept readings' range widened by this factor; a fit in inverse depth
-            would else reach to the horizon wherever the relative field goes past its anchors.
+        trend_reach: the trend stays within the kept readings' range widened by this factor (squared where there is but
+            one); a fit in inverse depth would else reach to the horizon wherever the relative field goes past its
+            anchors.
     """
 
     position_length: float = Lengths().position
@@ -156,10 +157,15 @@ class Kriging(Head):
 
     def _log_trend(self, scene: Scene, x: FloatArray | None, shape: tuple[int, ...]) -> FloatArray:
         """Log depth of the fit at `x`, of `shape`; without a relative field, of the fitted constant."""
+        samples, curve = scene.samples, scene.fit.curve
+        z_m = samples.z_m[samples.weight >= 0.5] if (samples.weight >= 0.5).any() else samples.z_m
+        # One reading fixes the field's scale and says nothing of the scene's extent.
+        factor = self.trend_reach if z_m.size > 1 else self.trend_reach**2
+        reach = (float(z_m.min()) / factor, float(z_m.max()) * factor) if z_m.size else ()
+        if x is not None and curve is not None:
+            return log_from_space(curve(x), "log_depth", *reach)
         y = np.full(shape, scene.fit.shift) if x is None else scene.fit(x)
-        z_m = scene.samples.z_m
-        reach = (z_m.min() / self.trend_reach, z_m.max() * self.trend_reach) if z_m.size else ()
-        return log_from_space(y, scene.samples.space, *reach)
+        return log_from_space(y, samples.space, *reach)
 
     def _features(self, scene: Scene, step: int = 1) -> Features:
         lengths = Lengths(self.position_length, self.region_length, self.relative_length, self.colour_length)

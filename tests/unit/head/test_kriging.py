@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from mrac import Anchors, Calibrator
 from mrac.conventions import FloatArray
+from mrac.curve import Curve
 from mrac.fit.ols import Ols
 from mrac.head._base import Scene
 from mrac.head.kriging import Kriging
@@ -120,3 +122,34 @@ def test_a_grid_of_nodes_is_as_good_as_every_pixel(
     assert (np.abs(coarse.depth_m - fine.depth_m) / fine.sigma_m).max() < 0.2
     error = [float(np.abs(out.depth_m / made.depth_m - 1.0).mean()) for out in (coarse, fine)]
     assert error[0] == pytest.approx(error[1], rel=0.01)
+
+
+class TestTrend:
+    """Where the trend goes past its anchors."""
+
+    def scene(self, z_m: list[float], weight: list[float], curve: Curve | None = None) -> Scene:
+        K = len(z_m)
+        x = np.log(z_m)
+        uv = np.stack([np.arange(K, dtype=np.float64), np.zeros(K)], axis=1)
+        samples = Samples(uv, np.array(z_m), x, "log_depth", True, np.array(weight))
+        fit = replace(Ols()(samples.kept), scale=1.0, shift=0.0, curve=curve)
+        return Scene(np.zeros((1, 8, 3), np.uint8), np.zeros((1, 8), np.float32), samples, fit)
+
+    def reach(self, scene: Scene) -> tuple[float, float]:
+        low, high = np.exp(Kriging()._log_trend(scene, np.array([-9.0, 9.0]), (2,)))
+        return float(low), float(high)
+
+    def test_it_stays_near_the_readings(self) -> None:
+        assert self.reach(self.scene([2.0, 3.0, 5.0], [1.0] * 3)) == pytest.approx((2.0 / 3.0, 15.0))
+
+    def test_one_reading_says_little_of_the_extent(self) -> None:
+        assert self.reach(self.scene([2.0], [1.0])) == pytest.approx((2.0 / 9.0, 18.0))
+
+    def test_a_reading_taken_for_wrong_does_not_widen_it(self) -> None:
+        assert self.reach(self.scene([2.0, 3.0, 5.0, 80.0], [1.0, 1.0, 1.0, 0.2])) == pytest.approx((2.0 / 3.0, 15.0))
+
+    def test_a_curve_is_followed_where_the_fit_has_one(self) -> None:
+        curve = Curve(np.array([0.0, 1.0, 2.0]), np.array([0.7, 0.8, 1.5]))
+        scene = self.scene([2.0, 3.0, 5.0], [1.0] * 3, curve)
+        at = np.array([0.5, 1.5, 9.0])
+        np.testing.assert_allclose(Kriging()._log_trend(scene, at, (3,)), [0.75, 1.15, np.log(15.0)], rtol=1e-6)

@@ -19,4 +19,4 @@ def test_gives_a_plane_back(step: int) -> None:
 
 
 def test_one_node_serves_an_image() -> None:
-    np.testing.assert_array_equal(enlarged(np.float32([[2.0]]), 9, 4, (3, 9)), np.full((3, 9), 2.0))
+    np.testing.assert_array_equal(enlarged(np.full((1, 1), 2.0, np.float32), 9, 4, (3, 9)), np.full((3, 9), 2.0))

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrac.fit._relations import POWERS, Prior, Relation, curves, relations
+from mrac.space import SPACES, Space
+
+PRIOR = Prior(slope_std=0.2, contrast=2.0, contrast_std=0.8, unshifted=0.8, undeclared=0.01)
+CONTRASTS = st.floats(0.05, 8.0).flatmap(lambda c: st.sampled_from([c, -c]))
+
+
+@given(CONTRASTS, st.sampled_from([1.0, -1.0]))
+def test_between_the_ends_a_power_of_depth_is_a_line(contrast: float, power: float) -> None:
+    u = np.linspace(0.0, 1.0, 11)
+    y = np.exp(power * curves(u, np.array(contrast), np.array(power)))
+    np.testing.assert_allclose(y, y[0] + (y[-1] - y[0]) * u, rtol=1e-9)
+    assert (y > 0.0).all()
+
+
+@given(CONTRASTS, st.sampled_from([1.0, 0.0, -1.0]))
+def test_the_contrast_is_what_log_depth_gains_and_nothing_turns_back(contrast: float, power: float) -> None:
+    u = np.linspace(-3.0, 4.0, 701)
+    log_depth = curves(u, np.array(contrast), np.array(power))
+    assert log_depth[400] - log_depth[300] == pytest.approx(contrast)  # u = 1 and u = 0
+    steps = np.sign(contrast) * np.diff(log_depth)
+    assert (steps > 0.0).all()
+    for beyond in (steps[:299], steps[401:]):
+        assert beyond.max() <= 5.0 * abs(contrast) * 0.01 * 1.001, "not steeper than that beyond the ends"
+
+
+def test_log_depth_is_the_limit_of_small_powers() -> None:
+    u, contrast = np.linspace(-1.0, 2.0, 31), np.array(1.3)
+    np.testing.assert_allclose(
+        curves(u, contrast, np.array(1e-5)), curves(u, contrast, np.array(0.0)), rtol=1e-4, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("low", [-1.0, 0.5])
+def test_probabilities_add_up_and_the_declared_relation_leads(space: Space, native: bool, low: float) -> None:
+    found = relations(space, native, low, 4.0, PRIOR)
+    assert sum(r.probability for r in found) == pytest.approx(1.0)
+    declared = sum(r.probability for r in found if r.declared)
+    assert declared == pytest.approx(0.99, abs=0.003) if native else declared == 0.0
+    assert any(r.of_log for r in found) == (native and space != "log_depth" and low > 0.0), (
+        "no power of what is not > 0"
+    )
+    # Every direction of every space is there, whatever was declared.
+    assert {(r.space, r.rising) for r in found} == {(s, rising) for s in SPACES for rising in (True, False)}
+
+
+@pytest.mark.parametrize(("space", "rising"), [("depth", True), ("inverse_depth", False), ("log_depth", True)])
+def test_without_a_shift_the_field_s_own_contrast_is_expected(space: Space, rising: bool) -> None:
+    """Depth 1 m to 4 m, declared in each space: what a relation expects, before any reading, is the truth."""
+    z = np.array([1.0, 2.0, 3.0, 4.0])
+    x = np.log(z) if space == "log_depth" else z ** POWERS[space]
+    low, high = x.min(), x.max()
+    own = [r for r in relations(space, True, low, high, PRIOR) if r.own]
+    assert own
+    for relation in own:
+        assert relation.rising == rising
+        trend = curves(relation.u(x, low, high), relation.contrasts(np.array(0.0)), np.array(relation.power))
+        np.testing.assert_allclose(np.exp(trend - trend[0]), z, rtol=1e-9)
+
+
+def test_names_are_for_people() -> None:
+    common = {"contrast": 1.0, "contrast_std": 1.0, "own": False, "probability": 0.5}
+    falling = Relation(space="depth", rising=False, declared=False, **common)  # type: ignore[arg-type]
+    power = Relation(space="depth", of_log=True, rising=True, declared=True, **common)  # type: ignore[arg-type]
+    assert (falling.name, power.name) == ("falling line in depth", "power of x")
