@@ -6,6 +6,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from mrac.cli_train_gate import gate
 from mrac.cli_train_heads import COUNT, PATH, SEED, SHARE, Number, head_commands
 from mrac.errors import MissingExtra
 
@@ -99,5 +100,5 @@ def foundation(
     click.echo(f"{network}: {network.stat().st_size / 1e6:.1f} MB")
 
 
-for command in head_commands():
+for command in (*head_commands(), gate):
     train_command.add_command(command)

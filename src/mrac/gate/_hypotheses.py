@@ -49,17 +49,19 @@ class Starts(NamedTuple):
         return cls(trend[None], believed[None], np.ones(1))
 
 
-def log_trends(samples: Samples, group: NDArray[np.intp]) -> FloatArray:
+def log_trends(samples: Samples, group: NDArray[np.intp], beside: FloatArray | None = None) -> FloatArray:
     """(T, K) candidates for log depth at all readings, each right up to a shift; the `group` votes on them.
 
     A foundation in log depth gives the one candidate itself; without a foundation it is flat. In the other spaces depth
     is a line in x, so lines through pairs of readings are tried, and those that most readings lie near are kept.
+    Relative values `beside` (N,) the readings' are told too: (T, K + N).
     """
     x = samples.x
-    if x is None or samples.flat:
-        return np.zeros((1, len(samples)))
+    at = x if x is None or beside is None else np.concatenate([x, beside])
+    if x is None or at is None or samples.flat:
+        return np.zeros((1, len(samples) + (0 if beside is None else beside.size)))
     if samples.space == "log_depth" and samples.native:
-        return np.clip(x, np.median(x) - 20.0, np.median(x) + 20.0)[None]
+        return np.asarray(np.clip(at, np.median(x) - 20.0, np.median(x) + 20.0))[None]
     i, j = _pairs(group)
     y, rise = samples.y, x[i] - x[j]
     told = np.abs(rise) > 1e-9 * max(float(np.abs(x).max()), 1e-30)
@@ -68,19 +70,19 @@ def log_trends(samples: Samples, group: NDArray[np.intp]) -> FloatArray:
         told[told] = slope > 0.0
         slope = slope[slope > 0.0]
     if not slope.size:
-        return np.zeros((1, len(samples)))
+        return np.zeros((1, at.size))
     reach = float(samples.z_m.min()) / _REACH, float(samples.z_m.max()) * _REACH
 
-    def trend(which: NDArray[np.intp], at: NDArray[np.intp] | slice) -> FloatArray:
-        line = slope[which, None] * (x[at] - x[i[told][which], None]) + y[i[told][which], None]
+    def trend(which: NDArray[np.intp], at_N: FloatArray) -> FloatArray:
+        line = slope[which, None] * (at_N - x[i[told][which], None]) + y[i[told][which], None]
         return np.asarray(log_from_space(line, samples.space, *reach))
 
     log_z = np.log(samples.z_m[group])
     every = np.arange(slope.size)
-    off = log_z - trend(every, group)
+    off = log_z - trend(every, x[group])
     votes = np.exp(-0.5 * (off / _VOTE_STD) ** 2).sum(axis=1)
     chosen = _spread(votes, off, lambda a, b: float(np.abs(a - b).mean()))
-    return trend(np.array(chosen), slice(None))
+    return trend(np.array(chosen), at)
 
 
 def shifts_of(log_z: FloatArray, trend: FloatArray) -> FloatArray:

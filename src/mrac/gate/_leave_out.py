@@ -22,19 +22,21 @@ Crowds = list[tuple[int, NDArray[np.intp]]]
 
 def covariance(features_KF: FloatArray) -> FloatArray:
     """(K, K) of the smooth error, in units of the amplitude²: Matérn 3/2 at the two scales of the kriging head."""
-    distance = _distances(features_KF)
+    distance = distances(features_KF)
     return np.asarray(_matern(distance) + FINE_VAR * _matern(FINE * distance))
 
 
 def crowds(places_K2: FloatArray) -> Crowds:
     """Who lies where readings are crowded, at (K, 2) places in length scales."""
-    distance = _distances(places_K2)
+    distance = distances(places_K2)
     near = distance < _CROWD_RADIUS
     area = max(float(np.prod(np.ptp(places_K2, axis=0))), 1e-3)
     times, more = _CROWDED
     limit = times * len(near) * math.pi * _CROWD_RADIUS**2 / area + more
-    order = np.argsort(distance, axis=1, kind="stable")
-    return [(i, order[i, : min(int(near[i].sum()), _MOST)]) for i in np.flatnonzero(near.sum(axis=1) > limit).tolist()]
+    count = near.sum(axis=1)
+    crowded = np.flatnonzero(count > limit)
+    order = np.argsort(distance[crowded], axis=1, kind="stable")
+    return [(int(i), nearest[: min(int(count[i]), _MOST)]) for i, nearest in zip(crowded, order, strict=True)]
 
 
 def without_crowd(total_SKK: FloatArray, error_SK: FloatArray, left_out: Crowds) -> tuple[FloatArray, FloatArray]:
@@ -57,7 +59,8 @@ def without_crowd(total_SKK: FloatArray, error_SK: FloatArray, left_out: Crowds)
     return residual, var
 
 
-def _distances(points_KF: FloatArray) -> FloatArray:
+def distances(points_KF: FloatArray) -> FloatArray:
+    """(K, K) between (K, F) points."""
     square = (points_KF * points_KF).sum(axis=1)
     return np.asarray(np.sqrt(np.maximum(square[:, None] + square[None] - 2.0 * points_KF @ points_KF.T, 0.0)))
 

@@ -24,6 +24,8 @@ from mrac.likeness.matern import FINE_VAR
 
 _SHIFT_STD: Final = 1.5  # of the scale, in log depth: all but unknown
 _SEARCH, _SETTLE = 5, 7  # rounds of all starts at the amplitudes of the search, then of the best ones at each
+# Rounds of a group whose start and amplitude others have settled: three more change one verdict in 250, to no gain.
+_FOLLOW: Final = 4
 _BEST: Final = 3  # starts that are carried on
 _DIFFERENT: Final = 0.2  # in the probability of some reading: less, and two starts have become one
 _COOLING: Final = 0.7  # of the temperature, a round
@@ -77,10 +79,21 @@ class Judged(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """Which hypothesis won: the number of its start, and its amplitude as one of `FACTORS`."""
+    """Which hypothesis won.
+
+    Attributes:
+        start: its number among the starts.
+        factor: its amplitude as one of `FACTORS`.
+        amplitude: the same in log depth.
+        share: of right readings.
+        odds: log evidence of "some are wrong" over "all are right", averaged over all hypotheses.
+    """
 
     start: int
     factor: float
+    amplitude: float
+    share: float
+    odds: float
 
 
 class _State(NamedTuple):
@@ -103,13 +116,14 @@ class _Outcome(NamedTuple):
     kinds: FloatArray
 
 
-class _Readings:
+class Readings:
     """Log readings (K,) around S trends (S, K), with all that stays the same from round to round."""
 
     def __init__(
         self, log_z: FloatArray, trends_SK: FloatArray, features_KF: FloatArray, repeated: BoolArray, beliefs: Beliefs
     ) -> None:
         self.densities, self.beliefs = Densities(np.exp(log_z), repeated), beliefs
+        self.log_z, self.repeated, self.features = log_z, repeated, features_KF
         self.smooth_KK, self.crowds = covariance(features_KF), crowds(features_KF[:, :2])
         error = log_z - trends_SK
         self.error = error - np.median(error, axis=1, keepdims=True)
@@ -160,32 +174,22 @@ class _Readings:
         return np.asarray(each + prior + before @ np.log(before / before.sum()))
 
 
-def judge(
-    log_z: FloatArray,
-    starts: Starts,
-    features_KF: FloatArray,
-    repeated: BoolArray,
-    beliefs: Beliefs,
-    factors: Sequence[float],
-) -> tuple[Judged, Settled]:
+def judge(readings: Readings, starts: Starts, factors: Sequence[float]) -> tuple[Judged, Settled]:
     """What follows from S starts, at each amplitude, averaged by evidence.
 
     Args:
-        log_z: (K,) readings.
+        readings: around the trends of the starts.
         starts: S of them; where there is one it is carried on as it is.
-        features_KF: (K, F) what makes two readings alike, in length scales, position first.
-        repeated: (K,) whether many readings have the same value.
-        beliefs: before the readings.
         factors: amplitudes to try, of the prior one.
     """
-    readings = _Readings(log_z, starts.trends, features_KF, repeated, beliefs)
-    A = len(factors)
+    beliefs, A = readings.beliefs, len(factors)
     state, start, best = _search(readings, starts)
     carried, factor = np.repeat(best, A), np.tile(np.array(factors), len(best))
     which, amplitude = start[carried], beliefs.amplitude * factor
     prior = -0.5 * (np.log(factor) / beliefs.spread) ** 2
     state = _State(amplitude, *(part[carried] for part in state[1:]))
-    out = readings.rounds(state._replace(heat=np.minimum(state.heat, _LUKEWARM)), which, _SETTLE)
+    num_rounds = _SETTLE if len(starts.heat) > 1 else _FOLLOW
+    out = readings.rounds(state._replace(heat=np.minimum(state.heat, _LUKEWARM)), which, num_rounds)
     evidence = (out.evidence + prior).reshape(-1, A)
     all_right = (readings.evidence_of_all_right(which, amplitude) + prior).reshape(-1, A)
     # Of each amplitude the best start counts, so that copies of one hypothesis do not add up.
@@ -202,10 +206,11 @@ def judge(
         known=np.clip(1.0 - field_var / (amplitude[top] ** 2 * (1.0 + FINE_VAR)), 0.0, 1.0),
         kind=out.kinds[top].argmax(axis=0),
     )
-    return judged, Settled(int(which[top]), float(factor[top]))
+    share = float(out.state.share[top])
+    return judged, Settled(int(which[top]), float(factor[top]), float(amplitude[top]), share, float(odds))
 
 
-def _search(readings: _Readings, starts: Starts) -> tuple[_State, NDArray[np.intp], NDArray[np.intp]]:
+def _search(readings: Readings, starts: Starts) -> tuple[_State, NDArray[np.intp], NDArray[np.intp]]:
     """Hypotheses, the start of each (S,), and the numbers of the best ones; a start that is alone is left as it is."""
     before, start = readings.densities.before, np.repeat(np.arange(len(starts.heat)), len(_SEARCHED))
     state = _State(

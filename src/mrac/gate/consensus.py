@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from itertools import chain
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +13,34 @@ from mrac.conventions import BoolArray, FloatArray, TextArray
 from mrac.gate._base import Gate, unjudged
 from mrac.gate._densities import KINDS
 from mrac.gate._hypotheses import Starts, log_trends, shifts_of
-from mrac.gate._mixture import FACTORS, Beliefs, Judged, Settled, judge
+from mrac.gate._mixture import FACTORS, Beliefs, Judged, Readings, Settled, judge
 from mrac.likeness.features import Lengths
 from mrac.options import check_numbers
+from mrac.threads import map_spans
 from mrac.types import WORST_SCORE, GateResult, Samples
 
 _TOGETHER: Final = 160  # readings judged together; more are dealt into groups that each span the image
-_LEAST: Final = 1e-3  # probability of being right that is worth a weight
+LEAST: Final = 1e-3  # probability of being right that is worth a weight
 _SENTINEL_COUNT: Final = 4  # how often a value must repeat to be suspect
 _SENTINEL_SHARE: Final = 0.06  # and in which share of the readings
 _KNOWN: Final = 0.5  # of the field's variance that neighbours must take away to be called surroundings
+
+
+class Part(NamedTuple):
+    """Readings that were judged together, and what came of it.
+
+    Attributes:
+        readings: around the trends they were judged by.
+        judged: each of them.
+        settled: the hypothesis that won.
+        beside: (K, 2) by how much the least and the largest log depth around each differ from its own, in the trend of
+            that hypothesis; zeros where nobody looked.
+    """
+
+    readings: Readings
+    judged: Judged
+    settled: Settled
+    beside: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,27 +87,37 @@ class Consensus(Gate):
         K = len(samples)
         if K < 3:
             return unjudged(K, "too_few_anchors")
-        log_z, repeated, beliefs = np.log(samples.z_m), _repeated(samples.z_m), self._beliefs(samples)
+        groups = dealt(K)
+        judged = gathered([part.judged for part in self.parts(samples, groups)], groups)
+        return verdict_on(samples, judged, np.where(judged.right > LEAST, judged.right, 0.0))
+
+    def parts(self, samples: Samples, groups: Sequence[NDArray[np.intp]]) -> list[Part]:
+        """What is believed of three samples or more, group by group."""
+        K, log_z, repeated, beliefs = len(samples), np.log(samples.z_m), _repeated(samples.z_m), self._beliefs(samples)
         features = self._features(samples) if samples.alike is None else samples.alike.astype(np.float64)
-        groups = _groups(K)
-        trends = log_trends(samples, groups[0])
+        trends = log_trends(samples, groups[0], None if samples.beside is None else samples.beside.ravel())
 
-        def judged_in(group: NDArray[np.intp], starts: Starts, factors: Sequence[float]) -> tuple[Judged, Settled]:
-            return judge(log_z[group], starts, features[group], repeated[group], beliefs, factors)
+        def part(group: NDArray[np.intp], starts: Starts, factors: Sequence[float]) -> Part:
+            readings = Readings(log_z[group], starts.trends, features[group], repeated[group], beliefs)
+            return Part(readings, *judge(readings, starts, factors), np.zeros((group.size, 2)))
 
-        first, settled = judged_in(groups[0], _first_starts(log_z[groups[0]], trends[:, groups[0]]), FACTORS)
-        parts = [first]
+        parts = [part(groups[0], _first_starts(log_z[groups[0]], trends[:, groups[0]]), FACTORS)]
+        settled, right = parts[0].settled, parts[0].judged.right
+        trend = trends[max(settled.start - 1, 0) if len(trends) > 1 else 0]
         if len(groups) > 1:  # what the first group found is where the others start
-            trend = trends[max(settled.start - 1, 0) if len(trends) > 1 else 0]
-            off = (log_z - trend)[groups[0]]
-            shift = float(np.median(off[first.right >= np.median(first.right)]))
-            for group in groups[1:]:
-                parts.append(judged_in(group, Starts.near(trend[group], log_z[group], shift), [settled.factor])[0])
-        judged = _gathered(parts, groups)
-        keep = judged.right >= 0.5
-        score = np.minimum(np.abs(judged.residual) / judged.std, WORST_SCORE)
-        weight = np.where(judged.right > _LEAST, judged.right, 0.0)
-        return GateResult(keep, score, _reasons(keep, judged, samples.x is not None), weight)
+            shift = float(np.median((log_z - trend[:K])[groups[0]][right >= np.median(right)]))
+
+            def rest(first: int, last: int) -> list[Part]:
+                near = (
+                    (group, Starts.near(trend[group], log_z[group], shift)) for group in groups[1 + first : 1 + last]
+                )
+                return [part(group, starts, [settled.factor]) for group, starts in near]
+
+            parts += chain(*map_spans(len(groups) - 1, rest))
+        if samples.beside is None:
+            return parts
+        beside = np.sort(trend[K:].reshape(K, 2) - trend[:K, None], axis=1)  # inverse depth falls as depth rises
+        return [part._replace(beside=beside[group]) for part, group in zip(parts, groups, strict=True)]
 
     def _beliefs(self, samples: Samples) -> Beliefs:
         return Beliefs(
@@ -114,10 +143,17 @@ class Consensus(Gate):
         return np.clip(np.concatenate(features, axis=1), -1e6, 1e6)
 
 
-def _gathered(parts: Sequence[Judged], groups: Sequence[NDArray[np.intp]]) -> Judged:
+def gathered(parts: Sequence[Judged], groups: Sequence[NDArray[np.intp]]) -> Judged:
     """What each group says, put in the order of the readings."""
     order = np.argsort(np.concatenate(groups))
     return Judged(*(np.concatenate(same)[order] for same in zip(*parts, strict=True)))
+
+
+def verdict_on(samples: Samples, judged: Judged, weight: FloatArray, wrong: FloatArray | None = None) -> GateResult:
+    """Keeps what weighs half or more; `weight` (K,) and `wrong` (K,) as in `GateResult`."""
+    keep = weight >= 0.5
+    score = np.minimum(np.abs(judged.residual) / judged.std, WORST_SCORE)
+    return GateResult(keep, score, _reasons(keep, judged, samples.x is not None), weight, wrong=wrong)
 
 
 def _first_starts(log_z: FloatArray, trends_TK: FloatArray) -> Starts:
@@ -127,7 +163,7 @@ def _first_starts(log_z: FloatArray, trends_TK: FloatArray) -> Starts:
     return Starts.around(np.repeat(trends_TK, len(shifts), axis=0), log_z, shifts)
 
 
-def _groups(num: int) -> list[NDArray[np.intp]]:
+def dealt(num: int) -> list[NDArray[np.intp]]:
     """All readings, dealt at random into groups that each span the image; one group where they are few."""
     num_groups = -(-num // _TOGETHER)
     if num_groups == 1:

@@ -1,0 +1,54 @@
+"""`mrac train gate`: the learned part of the gate `consensus_learned`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from mrac.cli_train_heads import PATH, SEED
+from mrac.errors import MissingExtra
+
+
+@click.command()
+@click.option("--data", type=PATH, required=True, metavar="DIR", help="Training pack: a folder with a manifest.csv.")
+@click.option("--out", type=PATH, required=True, metavar="DIR", help="Folder for log and weights.")
+@click.option(
+    "--out-of-fold",
+    type=PATH,
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="Once per fold, in order: networks (.safetensors) of `mrac train foundation --fold`. Each frame's relative "
+    "depth comes from the one that never saw its scene.",
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of everything drawn.")
+@click.option("--epochs", type=click.IntRange(1), metavar="N", help="Default: the recipe's 40.")
+@click.option("--scenes", type=click.IntRange(1), metavar="N", help="Of each set. Default: the recipe's 8800.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Use so many frames of each set only.")
+def gate(data: Path, out: Path, out_of_fold: tuple[Path, ...], **given: Any) -> None:
+    """Train the last word of the gate `consensus_learned`: a quarter of an hour on one core.
+
+    Writes log.jsonl and, at the end, consensus_learned.npz.
+
+    \b
+    Example:
+      mrac train gate --data pack/train --out gate --out-of-fold f0.safetensors --out-of-fold f1.safetensors
+    """
+    try:
+        import torch  # noqa: F401, PLC0415  (gigabytes: only those who train have it)
+    except ImportError:
+        raise MissingExtra("training", "train") from None
+    from dataclasses import replace  # noqa: PLC0415
+
+    from mrac.train.gate_frames import GateData  # noqa: PLC0415
+    from mrac.train.gate_scores import ScoreOptions, train_scores  # noqa: PLC0415
+
+    options = ScoreOptions(seed=given["seed"])
+    if given["epochs"] is not None:
+        options = replace(options, num_epochs=given["epochs"])
+    if given["scenes"] is not None:
+        upside_down = max(1, given["scenes"] * options.plan.upside_down // options.plan.per_set)
+        options = replace(options, plan=replace(options.plan, per_set=given["scenes"], upside_down=upside_down))
+    file = train_scores(options, GateData(folder=data, networks=out_of_fold, limit=given["limit"]), out, Console())
+    click.echo(f"{file}: {file.stat().st_size / 1e3:.1f} kB")

@@ -1,0 +1,77 @@
+"""A few thousand numbers that turn what is known of a reading into the probability that it is wrong."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mrac.conventions import FloatArray
+from mrac.errors import ContractError
+from mrac.io.files import read_arrays
+
+REACH: Final = 4.0  # deviations of an input beyond which it says no more
+_ARRAYS: Final = ("names", "mean", "std", "own", "own_bias", "all", "all_bias", "share", "hidden", "hidden_bias", "out")
+
+
+class Scorer(NamedTuple):
+    """Two hidden layers for every reading, the first of which also hears the mean over all readings.
+
+    Attributes:
+        names: (F,) of the inputs, by which they are put in order.
+        mean, std: (F,) of the inputs in training.
+        own, own_bias: (F, H), (H,) first layer.
+        all, all_bias: (F, C), (C,) what is averaged over the readings.
+        share: (C, H) from there to the first layer.
+        hidden, hidden_bias: (H, G), (G,) second layer.
+        out: (G + 1,) to the log odds of being wrong, the bias last.
+    """
+
+    names: NDArray[np.str_]
+    mean: FloatArray
+    std: FloatArray
+    own: FloatArray
+    own_bias: FloatArray
+    all: FloatArray
+    all_bias: FloatArray
+    share: FloatArray
+    hidden: FloatArray
+    hidden_bias: FloatArray
+    out: FloatArray
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Reads an .npz of these arrays.
+
+        Raises:
+            ContractError: the file is missing, broken or of another shape.
+        """
+        found = read_arrays(path, _ARRAYS)
+        scorer = cls(found["names"], *(found[name].astype(np.float64) for name in _ARRAYS[1:]))
+        F, H, C, G = scorer.names.size, scorer.own_bias.size, scorer.all_bias.size, scorer.hidden_bias.size
+        needed = [(F,), (F,), (F,), (F, H), (H,), (F, C), (C,), (C, H), (H, G), (G,), (G + 1,)]
+        if [part.shape for part in scorer] != needed or not all(np.isfinite(part).all() for part in scorer[1:]):
+            raise ContractError(f"{path}: its arrays do not fit together; a file of `mrac train gate` is needed")
+        return scorer
+
+    def __call__(self, testimony: Mapping[str, FloatArray]) -> FloatArray:
+        """(K,) log odds of being wrong of K readings that were judged together, from (K,) inputs by name.
+
+        Raises:
+            ContractError: an input is missing.
+        """
+        if missing := [str(name) for name in self.names if str(name) not in testimony]:
+            raise ContractError(f"gate: the weights need {missing[0]!r}, which nothing tells; train them anew")
+        inputs = np.stack([testimony[str(name)] for name in self.names], axis=1)
+        told = np.clip((inputs - self.mean) / self.std, -REACH, REACH)
+        scene = np.maximum(told @ self.all + self.all_bias, 0.0).mean(axis=0) @ self.share
+        first = np.maximum(told @ self.own + self.own_bias + scene, 0.0)
+        return np.asarray(np.maximum(first @ self.hidden + self.hidden_bias, 0.0) @ self.out[:-1] + self.out[-1])
+
+
+@cache
+def shipped() -> Scorer:
+    """The one in the package."""
+    return Scorer.load(Path(__file__).parents[1] / "weights" / "consensus_learned.npz")

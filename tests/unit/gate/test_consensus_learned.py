@@ -1,0 +1,113 @@
+"""The learned last word: no worse where the plain gate is right, another where only pictures could teach it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mrac import Anchors, Calibrator
+from mrac.errors import ContractError
+from mrac.gate.consensus import Consensus
+from mrac.gate.consensus_learned import ConsensusLearned
+from mrac.space import SPACES, Space
+from mrac.types import GateResult, RelativeDepth, Samples
+from tests.unit.gate.test_consensus import corrupted, errors, scene
+from tests.unit.gate.test_testimony import in_order
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_clean_readings_are_trusted(space: Space) -> None:
+    """Around a network that errs as none in training did, and without the image."""
+    results = [ConsensusLearned()(scene(space, seed=seed)[0]) for seed in range(6)]
+    assert np.mean([result.keep.mean() for result in results]) > 0.9
+    assert all(result.wrong is not None and result.wrong.mean() < 0.15 for result in results)
+    assert all(result.status == "ok" for result in results)
+
+
+@pytest.mark.parametrize("kind", ["near", "sentinel"])
+def test_two_readings_in_five_are_wrong(kind: str) -> None:
+    lost = 0
+    for space in SPACES:
+        for seed in range(4):
+            samples, rng = scene(space, seed=seed)
+            wrong = rng.permutation(len(samples)) < 24
+            near = samples.z_m * rng.uniform(0.2, 0.6, len(samples))
+            bad = corrupted(samples, near if kind == "near" else np.full(len(samples), 10.0), wrong)
+            lost += sum(errors(bad, wrong, ConsensusLearned()))
+    assert lost < 0.04 * len(SPACES) * 4 * 60
+
+
+def test_many_readings_are_judged_in_groups() -> None:
+    samples, rng = scene(num=1500)
+    wrong = rng.permutation(len(samples)) < 450
+    bad = corrupted(samples, samples.z_m * rng.uniform(0.2, 0.6, len(samples)), wrong)
+    kept_wrong, lost_right = errors(bad, wrong, ConsensusLearned())
+    assert kept_wrong < 30
+    assert lost_right < 60
+
+
+def test_the_order_of_the_readings_does_not_matter() -> None:
+    samples, rng = scene(num=60)
+    bad = corrupted(samples, 0.4 * samples.z_m, np.arange(60) < 12)
+    order = rng.permutation(60)
+    first, again = ConsensusLearned()(bad), ConsensusLearned()(in_order(bad, order))
+    np.testing.assert_allclose(again.weight, first.weight[order], atol=1e-6)
+    np.testing.assert_array_equal(again.keep, first.keep[order])
+
+
+def test_weight_is_one_half_where_readings_are_kept_from() -> None:
+    samples, rng = scene(num=60)
+    bad = corrupted(samples, samples.z_m * rng.uniform(0.7, 1.0, 60), np.arange(60) < 20)
+
+    def judged(gate: ConsensusLearned) -> tuple[GateResult, np.ndarray]:
+        result = gate(bad)
+        assert result.wrong is not None
+        return result, result.wrong
+
+    for kept_from in (0.5, 0.75, 0.9):
+        result, wrong = judged(ConsensusLearned(kept_from=kept_from))
+        np.testing.assert_array_equal(result.keep, 1.0 - wrong >= kept_from)
+    strict, _ = judged(ConsensusLearned(kept_from=0.9, sharpness=1.0))
+    sharp, wrong = judged(ConsensusLearned(kept_from=0.9, sharpness=5.0))
+    np.testing.assert_array_equal(strict.keep, sharp.keep)
+    assert np.abs(sharp.weight - 0.5).mean() > np.abs(strict.weight - 0.5).mean()
+    np.testing.assert_array_equal(wrong, judged(ConsensusLearned(kept_from=0.5))[1])
+
+
+def test_without_a_foundation_it_is_the_plain_gate() -> None:
+    samples, _ = scene(num=40)
+    for alone in (
+        replace(samples, x=None, native=False),
+        replace(samples, x=np.ones(40)),
+    ):
+        bad = corrupted(alone, 0.2 * alone.z_m, np.arange(40) < 3)
+        plain, learned = Consensus()(bad), ConsensusLearned()(bad)
+        np.testing.assert_array_equal(learned.weight, plain.weight)
+        assert learned.wrong is None
+    assert ConsensusLearned()(scene(num=2)[0]).status == "too_few_anchors"
+
+
+@pytest.mark.parametrize("options", [{"kept_from": 0.0}, {"kept_from": 1.0}, {"sharpness": 0.0}, {"amplitude": -1.0}])
+def test_impossible_options_are_refused(options: dict[str, float]) -> None:
+    with pytest.raises(ContractError):
+        ConsensusLearned(**options)
+
+
+def test_the_answer_states_the_probability_and_not_the_weight() -> None:
+    H, W = 96, 128
+    v, u = np.mgrid[0:H, 0:W]
+    z = 1.5 + v / 40.0 + 1.5 * (u > 80)
+    image = np.dstack([(40 * z).astype(np.uint8)] * 3)
+    rng = np.random.default_rng(0)
+    uv = np.stack([rng.integers(0, W, 40), rng.integers(0, H, 40)], axis=1)
+    reading = z[uv[:, 1], uv[:, 0]] * np.where(np.arange(40) < 8, 0.3, 1.0)
+    calibrator = Calibrator(gate="consensus_learned")
+    given = image, Anchors(uv, reading), RelativeDepth(np.log(z), "log_depth")
+    before, answer = calibrator.before_head(*given), calibrator(*given)
+    assert before.gated.wrong is not None
+    usable = answer.anchors.reason != "duplicate"
+    np.testing.assert_allclose(answer.anchors.wrong[usable], before.gated.wrong)
+    assert not answer.anchors.keep[:8].any()
+    assert answer.anchors.keep[8:][usable[8:]].mean() > 0.9
+    assert isinstance(before.scene.samples, Samples)
+    assert before.scene.samples.beside is not None

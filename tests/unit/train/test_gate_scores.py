@@ -1,0 +1,133 @@
+"""The training of the learned gate, from made-up frames to a file that the gate can read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from rich.console import Console
+
+from mrac.cli_train import train_command
+from mrac.conventions import FloatArray
+from mrac.datasets.manifest import Frame
+from mrac.errors import ContractError
+from mrac.gate._scorer import Scorer
+from mrac.train import gate_frames
+from mrac.train.frames import Frames
+from mrac.train.gate_frames import GateData
+from mrac.train.gate_scenes import ScenePlan, Told, scenes
+from mrac.train.gate_scores import ScoreOptions, fit, train_scores
+from mrac.types import RelativeDepth
+from tests.unit.train import tiny
+from tests.unit.train.test_gate_readings import frame
+
+QUIET = Console(quiet=True)
+SMALL = ScenePlan(per_set=8, upside_down=4, most=(2, 1), turned=4)
+
+
+@dataclass(frozen=True)
+class Dim:
+    """In place of the networks: near is bright."""
+
+    files: tuple[Path, ...]
+
+    def __call__(self, frames: Frames) -> Iterator[tuple[int, RelativeDepth]]:
+        for i in reversed(range(len(frames))):
+            yield i, RelativeDepth(-np.log(frames.images[i].float().mean(dim=0).numpy() + 1.0), "log_depth")
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GateData:
+    monkeypatch.setattr(gate_frames, "OutOfFold", Dim)
+    return GateData(folder=tiny.write_pack(tmp_path / "pack", 4), networks=(Path("unread"),))
+
+
+def separable(num: int, seed: int) -> list[Told]:
+    """Wrong is what stands out among the readings of its own scene: nothing that one reading tells alone."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for _ in range(num):
+        level, K = rng.normal(), int(rng.integers(4, 30))
+        wrong = rng.random(K) < 0.3
+        inputs = np.stack([level + 3.0 * wrong + 0.1 * rng.normal(size=K), rng.normal(size=K)], axis=1)
+        made.append(Told(inputs.astype(np.float32), wrong.astype(np.float32), ("a", "b")))
+    return made
+
+
+def test_it_learns_what_only_the_scene_can_tell(tmp_path: Path) -> None:
+    options = ScoreOptions(num_epochs=20, batch=16)
+    network, mean, std = fit(separable(400, 0), options, tmp_path, QUIET)
+    hits = []
+    with torch.no_grad():
+        for scene in separable(50, 1):
+            told = (torch.from_numpy(scene.inputs) - mean) / std
+            odds = network(told.clamp(-4, 4), torch.zeros(len(told), dtype=torch.long), 1)
+            hits.append(float(((odds > 0).numpy() == (scene.wrong > 0.5)).mean()))
+    assert np.mean(hits) > 0.9
+    assert '"epoch": 20' in (tmp_path / "log.jsonl").read_text()
+
+
+def test_the_file_says_what_the_network_said(data: GateData, tmp_path: Path) -> None:
+    options = ScoreOptions(num_epochs=2, batch=4, plan=SMALL)
+    file = train_scores(options, data, tmp_path / "run", QUIET)
+    again = train_scores(options, data, tmp_path / "again", QUIET)
+    assert file.read_bytes() == again.read_bytes()
+    assert file.stat().st_size < 20_000
+    found = list(scenes(frame(), 3, np.random.default_rng(0)))
+    scorer = Scorer.load(file)
+    network, mean, std = fit(found, replace(options, num_epochs=1), tmp_path, QUIET)
+    from mrac.train.gate_scores import _arrays  # noqa: PLC0415
+
+    np.savez(tmp_path / "own.npz", **_arrays(network, mean, std, found[0].names))
+    own = Scorer.load(tmp_path / "own.npz")
+    named = dict(zip(found[0].names, found[0].inputs.T.astype(np.float64), strict=True))
+    with torch.no_grad():
+        told = ((torch.from_numpy(found[0].inputs) - mean) / std).clamp(-4, 4)
+        wanted = network(told, torch.zeros(len(told), dtype=torch.long), 1).numpy()
+    np.testing.assert_allclose(own(named), wanted, atol=1e-4)
+    assert np.isfinite(scorer(named)).all()
+
+
+def test_scenes_are_told_of_every_reading() -> None:
+    for scene in scenes(frame(scan=True), 12, np.random.default_rng(1)):
+        assert scene.inputs.shape == (scene.wrong.size, len(scene.names))
+        assert np.isfinite(scene.inputs).all()
+        assert set(np.unique(scene.wrong)) <= {0.0, 1.0}
+
+
+def test_small_sets_are_drawn_from_more_often() -> None:
+    plan = ScenePlan()
+    assert plan.num_each(795, False) < plan.num_each(41, False) <= plan.most[0]
+    assert plan.num_each(0, True) == plan.most[1]
+
+
+def fields(data: GateData, upside_down: bool) -> dict[int, FloatArray]:
+    frames: list[Frame] = data.sets()["toy"]
+    return {i: read.field for i, read in data.read(frames, upside_down)}
+
+
+def test_frames_come_with_their_own_field_the_right_way_up(data: GateData) -> None:
+    upright, turned = fields(data, False), fields(data, True)
+    assert sorted(upright) == [0, 1, 2, 3]
+    for i, field in upright.items():
+        np.testing.assert_allclose(turned[i], field, atol=1e-6)
+        image = data.sets()["toy"][i].image()
+        np.testing.assert_allclose(field, -np.log(image.mean(axis=2) + 1.0), atol=1e-5)
+
+
+def test_a_pack_without_truth_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "manifest.csv").write_text("set,id,rgb\na,1,a.png\n")
+    with pytest.raises(ContractError, match="depth"):
+        GateData(folder=tmp_path, networks=()).sets()
+
+
+def test_the_command(data: GateData, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    given = ["gate", "--data", str(data.folder), "--out", str(out), "--out-of-fold", "unread"]
+    result = CliRunner().invoke(train_command, [*given, "--epochs", "1", "--scenes", "4", "--limit", "2"])
+    assert result.exit_code == 0, result.output
+    assert "consensus_learned.npz" in result.output
+    Scorer.load(out / "consensus_learned.npz")
