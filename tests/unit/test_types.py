@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from mrac import Anchors, Calibrator, ContractError, RelativeDepth
+from mrac.curve import Curve
 from tests.conftest import MadeScene
 
 
@@ -53,8 +54,8 @@ def test_report_is_plain_json() -> None:
     assert report["stages"] == {
         "method": "default",
         "foundation": "none",
-        "gate": "consensus",
-        "fit": "ols",
+        "gate": "consensus_learned",
+        "fit": "evidence",
         "head": "kriging",
     }
 
@@ -82,3 +83,8 @@ def test_doubt_is_between_right_and_wrong(make_scene: Callable[..., MadeScene]) 
     z_m[:12] *= np.linspace(0.5, 0.95, 12)
     verdicts = Calibrator()(made.image, Anchors(made.anchors.uv_px, z_m), relative=made.relative).anchors
     assert ((verdicts.wrong > 0.01) & (verdicts.wrong < 0.99)).any()
+
+
+def test_a_curve_is_straight_between_its_knots_and_beyond() -> None:
+    curve = Curve(np.array([0.0, 1.0, 3.0]), np.array([1.0, 2.0, 2.5]))
+    np.testing.assert_allclose(curve(np.array([[-2.0, 0.5], [2.0, 5.0]])), [[-1.0, 1.5], [2.25, 3.0]])
