@@ -18,12 +18,15 @@ from mrac.likeness.matern import PRIOR_VAR, Readings, posterior, predict
 from mrac.options import check_numbers
 from mrac.space import from_space, log_from_space
 from mrac.threads import for_each_span
+from mrac.types import Samples
 
 _ROWS: Final = 32  # of an image, finished at a time
 # What the process is a function of changes little from one node to the next of so many along the image's shorter side,
 # or of so many from one anchor to the next, whichever are more; the trend is computed at every pixel.
 _NODES: Final = 240
 _NODES_PER_ANCHOR: Final = 3.0
+_BEYOND: Final = 1.15  # pixels reach a little farther than the readings among them
+_NARROWEST: Final = 0.7  # in log depth, a factor of two: few readings may lie at one depth
 
 
 class Field(NamedTuple):
@@ -51,7 +54,8 @@ class Kriging(Head):
 
     Attributes:
         position_length: length scale as a share of the image's shorter side.
-        relative_length: length scale as a share of the relative field's range.
+        relative_length: length scale as a share of the relative field's range; in log depth, of its range at the
+            readings, since a sky would stretch the field's own threefold.
         region_length: length scale of the coordinates that respect edges, as a share of the shorter side.
         colour_length: length scale in opponent colour, white to black being 1.
         amplitude: prior standard deviation of the residual of log depth when there is a relative field.
@@ -170,7 +174,15 @@ class Kriging(Head):
     def _features(self, scene: Scene, step: int = 1) -> Features:
         lengths = Lengths(self.position_length, self.region_length, self.relative_length, self.colour_length)
         relative = None if scene.samples.x is None else scene.relative
-        return Features(scene.looks or Looks(scene.image), relative, lengths, step)
+        return Features(scene.looks or Looks(scene.image), relative, lengths, _span(scene.samples), step)
+
+
+def _span(samples: Samples) -> float | None:
+    """The range of the relative field that matters to the readings; None where only the field itself can say."""
+    if samples.x is None or not samples.x.size or samples.space != "log_depth" or not samples.native:
+        return None
+    low, high = np.percentile(samples.x, [2.0, 98.0])
+    return max(_BEYOND * float(high - low), _NARROWEST)
 
 
 def _step(shape: tuple[int, int], num_anchors: int) -> int:

@@ -23,7 +23,7 @@ class Lengths(NamedTuple):
     Attributes:
         position: as a share of the image's shorter side.
         region: of the coordinates that respect edges, as a share of the shorter side.
-        relative: as a share of the relative field's range.
+        relative: as a share of the relative field's range, or of what stands for it.
         colour: in opponent colour, white to black being 1.
     """
 
@@ -40,6 +40,7 @@ class Features:
         looks: of the image.
         relative: (H, W) relative depth, or None where there is none.
         lengths: what counts as far.
+        span: what of the relative field is taken for its range; None takes it from the 2nd to the 98th percentile.
         step: bands are of the nodes of a grid, at every `step`th pixel from the first on, along both axes; the last
             node of a row or column may lie beyond the image, and looks like the pixel at its border.
 
@@ -47,7 +48,9 @@ class Features:
         grid: (rows, columns) of nodes; (H, W) if `step` is 1.
     """
 
-    def __init__(self, looks: Looks, relative: FloatArray | None, lengths: Lengths, step: int = 1) -> None:
+    def __init__(
+        self, looks: Looks, relative: FloatArray | None, lengths: Lengths, span: float | None = None, step: int = 1
+    ) -> None:
         H, W = self._shape = looks.shape
         self._step, self.grid = step, (-(-(H - 1) // step) + 1, -(-(W - 1) // step) + 1)
         self._columns = np.minimum(step * np.arange(self.grid[1]), W - 1)
@@ -60,7 +63,8 @@ class Features:
         self._low, self._per_length = 0.0, 0.0
         if relative is not None:
             low, high = (float(p) for p in np.percentile(relative[::4, ::4].astype(np.float64), [2.0, 98.0]))
-            self._low, self._per_length = low, 1.0 / max(lengths.relative * (high - low), 1e-30)
+            span = high - low if span is None else span
+            self._low, self._per_length = low, 1.0 / max(lengths.relative * span, 1e-30)
 
     def bands(self) -> list[tuple[int, int]]:
         """Rows of nodes (top, bottom) of each band of a size that suits the machine, whatever the number of cores."""

@@ -153,3 +153,15 @@ class TestTrend:
         scene = self.scene([2.0, 3.0, 5.0], [1.0] * 3, curve)
         at = np.array([0.5, 1.5, 9.0])
         np.testing.assert_allclose(Kriging()._log_trend(scene, at, (3,)), [0.75, 1.15, np.log(15.0)], rtol=1e-6)
+
+
+def test_a_far_sky_changes_nothing_on_the_ground(make_scene: Callable[..., MadeScene]) -> None:
+    """The relative field's range is that at the readings: what lies far beyond them must not make all else alike."""
+    made = make_scene(60, (120, 160))
+    field = np.log(made.depth_m).astype(np.float32)
+    x = sample_bilinear(field, made.anchors.uv_px)
+    samples = Samples(made.anchors.uv_px, made.anchors.z_m, x, "log_depth", True, np.ones(len(x)))
+    sky = field.copy()
+    sky[:20] += 9.0
+    plain, stretched = (Kriging()(Scene(made.image, f, samples, Ols()(samples))).depth_m[20:] for f in (field, sky))
+    np.testing.assert_array_equal(plain, stretched)
