@@ -52,8 +52,7 @@ class Anchors:
     Attributes:
         uv_px: (K, 2), u right and v down, pixel centres at integers; sub-pixel positions are used as they are.
         z_m: (K,) metres along the optical axis.
-        sigma_m: (K,) standard deviation of each reading in metres, or None when the sensor does not say. The kriging
-            head and the fit `evidence` weigh readings by it; gates and other fits treat all alike.
+        sigma_m: (K,) standard deviation of each in metres, or None. `kriging` and `evidence` weigh readings by it.
     """
 
     uv_px: FloatArray
@@ -248,7 +247,7 @@ class MetricDepth:
         status: `ok`, or a named degradation: the fit's, else the gate's, else the head's.
         fit: the closed-form fit on the kept anchors.
         space: the space of that fit.
-        stages: the name of what ran at each stage; the foundation is `given` where the call brought its own field.
+        stages: the name of what ran at each; the foundation is `given` where the call brought its own field.
         options: the parameters of each stage, by stage and name.
         timings_ms: wall time of each stage.
         cache: `hit` where the foundation's field was read from disk, `miss` where it was not yet there, else `off`.

@@ -9,8 +9,9 @@ import numpy as np
 from mrac.conventions import FloatArray
 from mrac.curve import Curve
 from mrac.fit._base import Fit, y_per_log_depth
-from mrac.fit._process import Process, student_log_density
+from mrac.fit._process import Process
 from mrac.fit._relations import POWERS, Prior, Relation, curves, relations
+from mrac.likeness.student import log_density
 from mrac.options import check_numbers
 from mrac.space import Space
 from mrac.types import FitResult, Samples
@@ -147,7 +148,7 @@ class Evidence(Fit):
     ) -> FloatArray:
         """(R,) leave-one-out evidence, the contrast (R, G) being what the others alone would make of it."""
         error, var = process.without_one(left)
-        density = student_log_density(error, var * amplitude_var[:, :, None], self.tail)
+        density = log_density(error, var * amplitude_var[:, :, None], self.tail)
         # p(z_k | the others) is the harmonic mean, over the contrasts that all readings together believe.
         least = density.min(axis=1, keepdims=True)
         inverse = np.einsum("rg,rgk->rk", weight, np.exp(np.maximum(least - density, -300.0)))

@@ -1,4 +1,4 @@
-"""How readings are spread: right ones around the field of the others, wrong ones in a few broad ways."""
+"""How wrong readings are spread: in a few broad ways."""
 
 import math
 from typing import Final
@@ -13,13 +13,6 @@ _ANYWHERE: Final = 2.5  # in log depth, to either side
 _SENTINEL: Final = 20.0  # density of a value that repeats: as if it were five per cent wide
 _FLOOR: Final = 1e-3  # density of a kind of error where it does not occur: nothing is impossible
 KINDS: Final = ("near", "far", "range", "anywhere", "sentinel")
-
-
-def student(residual: FloatArray, var: FloatArray, tail: float) -> FloatArray:
-    """Student's density of `tail` > 2 degrees of freedom with variance `var`: right readings stray too."""
-    scale2 = var * ((tail - 2.0) / tail)
-    constant = math.exp(math.lgamma((tail + 1.0) / 2.0) - math.lgamma(tail / 2.0)) / math.sqrt(tail * math.pi)
-    return np.asarray(constant / np.sqrt(scale2) * (1.0 + residual**2 / (tail * scale2)) ** (-(tail + 1.0) / 2.0))
 
 
 class Densities:

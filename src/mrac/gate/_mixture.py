@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.conventions import BoolArray, FloatArray
-from mrac.gate._densities import Densities, student
+from mrac.gate._densities import Densities
 from mrac.gate._hypotheses import Starts
 from mrac.gate._leave_out import covariance, crowds, without_crowd
 from mrac.likeness.matern import FINE_VAR
+from mrac.likeness.student import log_density
 
 _SHIFT_STD: Final = 1.5  # of the scale, in log depth: all but unknown
 _SEARCH, _SETTLE = 5, 7  # rounds of all starts at the amplitudes of the search, then of the best ones at each
@@ -149,7 +150,7 @@ class Readings:
         beliefs, before, K = self.beliefs, self.densities.before, right.shape[1]
         for _ in range(num):
             residual, var = self.against_others(which, amplitude, right)
-            is_right = share[:, None] * student(residual, var * heat[:, None], beliefs.tail)
+            is_right = share[:, None] * np.exp(log_density(residual, var * heat[:, None], beliefs.tail))
             kinds_SCK = kinds[:, :, None] * self.densities(residual)
             broad = kinds_SCK.sum(axis=1)
             density = is_right + (1.0 - share)[:, None] * broad
@@ -170,7 +171,7 @@ class Readings:
         residual, var = self.against_others(which, amplitude, np.ones((len(which), K)))
         share = (K + self.beliefs.right) / (K + self.beliefs.right + self.beliefs.wrong)
         prior = (K + self.beliefs.right) * math.log(share) + self.beliefs.wrong * math.log1p(-share)
-        each = np.log(student(residual, var, self.beliefs.tail)).sum(axis=1)
+        each = log_density(residual, var, self.beliefs.tail).sum(axis=1)
         return np.asarray(each + prior + before @ np.log(before / before.sum()))
 
 

@@ -1,6 +1,5 @@
 """Our gate: every reading is judged by its neighbours, by the image and by what wrong readings look like."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -15,6 +14,7 @@ from mrac.gate._densities import KINDS
 from mrac.gate._hypotheses import Starts, log_trends, shifts_of
 from mrac.gate._mixture import FACTORS, Beliefs, Judged, Readings, Settled, judge
 from mrac.likeness.features import Lengths
+from mrac.likeness.without_image import places
 from mrac.options import check_numbers
 from mrac.threads import map_spans
 from mrac.types import WORST_SCORE, GateResult, Samples
@@ -132,15 +132,12 @@ class Consensus(Gate):
         )
 
     def _features(self, samples: Samples) -> FloatArray:
-        """(K, 2 or 3) positions and relative depth, each in its length scales, for want of an image."""
-        spans = np.ptp(samples.uv_px, axis=0)
-        # The readings span most of the image, unless they lie on a line.
-        side = max(0.85 * math.sqrt(spans[0] * spans[1]), 0.3 * float(spans.max()), 1.0)
-        features = [samples.uv_px / (self.position_length * side)]
-        if samples.x is not None:
-            low, high = np.percentile(samples.x, [2.0, 98.0])
-            features.append(((samples.x - low) / max(1.15 * self.relative_length * (high - low), 1e-30))[:, None])
-        return np.clip(np.concatenate(features, axis=1), -1e6, 1e6)
+        """(K, NUM_FEATURES) for want of an image."""
+        low, high = (0.0, 0.0) if samples.x is None else np.percentile(samples.x, [2.0, 98.0])
+        # The shorter side of a picture of 4:3 is 0.85 of the mean that `places` goes by.
+        lengths = Lengths(position=0.85 * self.position_length, relative=self.relative_length)
+        # Pixels reach a little farther than the readings among them.
+        return places(samples.uv_px, samples.x, (float(low), float(low + 1.15 * (high - low))), lengths)
 
 
 def gathered(parts: Sequence[Judged], groups: Sequence[NDArray[np.intp]]) -> Judged:

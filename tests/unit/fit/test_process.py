@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from mrac.conventions import FloatArray
-from mrac.fit._process import Process, student_log_density
+from mrac.fit._process import Process
 from mrac.likeness.matern import FINE, FINE_VAR
 from mrac.types import Samples
 
@@ -50,13 +49,6 @@ def test_the_best_shift_leaves_least(samples: Samples) -> None:
     stacked = np.stack([trend, 2.0 * trend])
     np.testing.assert_allclose(process.shift(stacked)[0], shift)
     np.testing.assert_allclose(process.left_over(stacked)[0], process.left_over(trend))
-
-
-def test_student_is_scipy_s_with_that_variance() -> None:
-    error, var, tail = np.linspace(-3.0, 3.0, 7), np.array(0.4), 5.0
-    expected = stats.t.logpdf(error, tail, scale=np.sqrt(var * (tail - 2.0) / tail))
-    np.testing.assert_allclose(student_log_density(error, var, tail), expected, rtol=1e-12)
-    assert stats.t.var(tail, scale=np.sqrt(0.4 * 3.0 / 5.0)) == pytest.approx(0.4)
 
 
 def test_without_an_image_near_readings_still_say_the_same() -> None:

@@ -59,6 +59,7 @@ _GATES: Final = {
     "theil_sen_mad": "paper's gate",
     "oracle": "oracle gate",
     "consensus": "consensus gate",
+    "consensus_learned": "learned gate",
     "siegel_mad": "Siegel + MAD gate",
     "gnc": "GNC gate",
     "msac": "MSAC gate",
