@@ -22,7 +22,7 @@ from mrac.likeness.matern import BIAS_VAR, FINE, FINE_VAR, PRIOR_VAR, Readings, 
 from mrac.line.select import median_in_place
 from mrac.line.siegel import siegel_slope
 from mrac.threads import for_each_span
-from mrac.types import Samples
+from mrac.types import RelativeDepth, Samples
 
 
 def points(K: int) -> tuple[FloatArray, FloatArray]:
@@ -133,15 +133,18 @@ def test_kriging_head(benchmark: BenchmarkFixture) -> None:
     run(benchmark, "kriging head with relative depth, K = 50", "mrac", Kriging(), scene)
 
 
-@pytest.mark.parametrize("K", [50, 200, 1000, 10_000])
-def test_whole_pipeline(benchmark: BenchmarkFixture, K: int) -> None:
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("K", [50, 200, 1000, 10_000, 100_000])
+def test_whole_pipeline(benchmark: BenchmarkFixture, K: int, given: bool) -> None:
     scene, _ = made_scene(K)
     anchors = Anchors(scene.samples.uv_px, scene.samples.z_m)
+    assert scene.relative is not None
     run(
         benchmark,
-        f"calibrate 480×640, no network, K = {K:,}",
+        f"calibrate 480×640, {'relative depth given' if given else 'no network'}, K = {K:,}",
         "mrac",
         Calibrator(foundation="none"),
         scene.image,
         anchors,
+        RelativeDepth(scene.relative, scene.samples.space) if given else None,
     )

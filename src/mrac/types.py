@@ -211,7 +211,7 @@ class FitResult:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """What became of every anchor that came in, in the order in which it came.
+    """What became of every anchor that came in, in their order.
 
     Attributes:
         keep: (K,) whether it was taken for right.
