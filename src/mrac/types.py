@@ -105,8 +105,7 @@ class Samples:
         native: whether `x` itself is of that space, so that a positive slope (and, in log depth, slope 1) is expected.
         weight: (K,) trust in each anchor, in [0, 1].
         noise_m: (K,) standard deviation of each reading, or None.
-        alike: (K, NUM_FEATURES) where each reading lies among the features of `likeness.features`, in length scales;
-            None unless the gate looks at the image, as the next.
+        alike: (K, NUM_FEATURES) of `likeness.features`; None unless the gate looks at the image, as the next.
         beside: (K, 2) least and largest value of the relative field in a small window around each; None without one.
         x_range: from where to where the relative field typically is, `relative.typical_range`; None where nobody says.
     """

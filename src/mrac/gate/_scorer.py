@@ -1,7 +1,7 @@
 """A few thousand numbers that turn what is known of a reading into the probability that it is wrong."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.io.files import read_arrays
+from mrac.io.files import read_arrays, user_path
 
 REACH: Final = 4.0  # deviations of an input beyond which it says no more
+_WEIGHTS: Final = Path(__file__).parents[1] / "weights"
 _ARRAYS: Final = ("names", "mean", "std", "own", "own_bias", "all", "all_bias", "share", "hidden", "hidden_bias", "out")
 
 
@@ -71,7 +72,16 @@ class Scorer(NamedTuple):
         return np.asarray(np.maximum(first @ self.hidden + self.hidden_bias, 0.0) @ self.out[:-1] + self.out[-1])
 
 
-@cache
-def shipped() -> Scorer:
-    """The one in the package."""
-    return Scorer.load(Path(__file__).parents[1] / "weights" / "consensus_learned.npz")
+def scorer_of(weights: str) -> Scorer:
+    """The one in the package for `consensus_learned`, else the one in that .npz file of `mrac train gate`.
+
+    Raises:
+        ContractError: the file is missing or is not such a one.
+    """
+    path = user_path(weights) if weights.endswith(".npz") else _WEIGHTS / f"{weights}.npz"
+    return _loaded(path, path.stat().st_mtime_ns if path.is_file() else 0)
+
+
+@lru_cache(maxsize=8)
+def _loaded(path: Path, changed_ns: int) -> Scorer:  # keyed by the time of the last change
+    return Scorer.load(path)

@@ -7,7 +7,7 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.gate._base import unjudged
-from mrac.gate._scorer import shipped
+from mrac.gate._scorer import scorer_of
 from mrac.gate._testimony import told_of
 from mrac.gate.consensus import LEAST, Consensus, Part, dealt, gathered, verdict_on
 from mrac.options import check_numbers
@@ -28,16 +28,19 @@ class ConsensusLearned(Consensus):
         kept_from: probability of being right from which a reading is kept.
         sharpness: of trust around it.
         plain_say: what the plain model's log odds of being wrong count for.
+        weights: the ones in the package by their name, or the path of an .npz file of `mrac train gate`.
     """
 
     kept_from: float = 0.7
     sharpness: float = 3.0
     plain_say: float = 0.2
+    weights: str = "consensus_learned"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_numbers(self, 1e-3, 0.999, only=("kept_from",))
         check_numbers(self, 1e-2, 1e3, only=("sharpness",))
+        scorer_of(self.weights)  # now, not at the first frame
 
     def __call__(self, samples: Samples) -> GateResult:
         """See `Gate`."""
@@ -57,7 +60,7 @@ class ConsensusLearned(Consensus):
     def _odds(self, part: Part) -> FloatArray:
         """(K,) log odds of being wrong."""
         told = told_of(*part)
-        return shipped()(told) - self.plain_say * np.minimum(told["plain"], 0.0)
+        return scorer_of(self.weights)(told) - self.plain_say * np.minimum(told["plain"], 0.0)
 
 
 def _logistic(odds: FloatArray) -> FloatArray:

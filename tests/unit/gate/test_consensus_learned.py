@@ -1,12 +1,15 @@
 """The learned last word: no worse where the plain gate is right, another where only pictures could teach it."""
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from mrac import Anchors, Calibrator
 from mrac.errors import ContractError
+from mrac.gate import _scorer
 from mrac.gate.consensus import Consensus
 from mrac.gate.consensus_learned import ConsensusLearned
 from mrac.space import SPACES, Space
@@ -88,7 +91,7 @@ def test_without_a_foundation_it_is_the_plain_gate() -> None:
 
 
 @pytest.mark.parametrize("options", [{"kept_from": 0.0}, {"kept_from": 1.0}, {"sharpness": 0.0}, {"amplitude": -1.0}])
-def test_impossible_options_are_refused(options: dict[str, float]) -> None:
+def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ContractError):
         ConsensusLearned(**options)
 
@@ -111,3 +114,21 @@ def test_the_answer_states_the_probability_and_not_the_weight() -> None:
     assert answer.anchors.keep[8:][usable[8:]].mean() > 0.9
     assert isinstance(before.scene.samples, Samples)
     assert before.scene.samples.beside is not None
+
+
+def test_weights_of_ones_own(tmp_path: Path) -> None:
+    own = tmp_path / "own.npz"
+    with np.load(Path(_scorer.__file__).parents[1] / "weights" / "consensus_learned.npz") as file:
+        arrays = dict(file)
+    arrays["out"] = np.append(np.zeros(arrays["out"].size - 1, np.float32), np.float32(9.0))  # holds all to be wrong
+    np.savez(own, **arrays)
+    samples = scene("log_depth", seed=1)[0]
+    result = ConsensusLearned(weights=str(own))(samples)
+    assert result.wrong is not None
+    assert (result.wrong > 0.99).all()
+    assert ConsensusLearned()(samples).keep.any()
+
+
+def test_weights_that_are_not_there() -> None:
+    with pytest.raises(ContractError, match=r"nowhere\.npz"):
+        ConsensusLearned(weights="nowhere.npz")

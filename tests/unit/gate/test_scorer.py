@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mrac.errors import ContractError
-from mrac.gate._scorer import Scorer, shipped
+from mrac.gate._scorer import Scorer, scorer_of
 from mrac.gate._testimony import told_of
 from mrac.gate.consensus import Consensus
 from tests.unit.gate.test_consensus import scene
@@ -64,6 +64,6 @@ def test_the_shipped_weights_know_what_is_told() -> None:
     samples, _ = scene()
     (part,) = Consensus().parts(samples, [np.arange(len(samples))])
     found = told_of(*part)
-    assert {str(name) for name in shipped().names} == set(found)
-    assert np.isfinite(shipped()(found)).all()
-    assert sum(part.size for part in shipped()[3:]) < 3000
+    assert {str(name) for name in scorer_of("consensus_learned").names} == set(found)
+    assert np.isfinite(scorer_of("consensus_learned")(found)).all()
+    assert sum(part.size for part in scorer_of("consensus_learned")[3:]) < 3000
