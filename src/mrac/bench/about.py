@@ -120,8 +120,10 @@ def _set(dataset: Dataset, limit: int | None) -> dict[str, Any]:
 
 def _weights(cells: Sequence[Cell]) -> dict[str, str]:
     """SHA-256 of the package's own networks and of the files that methods name, by file name."""
-    named = {path for cell in cells for path in re.findall(r"(?:weights=|onnx:|embedded:)([^,;]+\.onnx)", cell.method)}
-    files = [*(_PACKAGE / "weights").glob("*.onnx"), *(user_path(path) for path in named)]
+    pattern = re.compile(r"(?:weights=|onnx:|embedded:)([^,;]+\.(?:onnx|npz))")
+    named = {path for cell in cells for path in pattern.findall(cell.method)}
+    own = (path for path in (_PACKAGE / "weights").iterdir() if path.suffix in (".onnx", ".npz"))
+    files = [*own, *(user_path(path) for path in named)]
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(files, key=lambda path: path.name)

@@ -28,7 +28,7 @@ def about(pack: Path, make_protocol: Make) -> Callable[..., dict[str, Any]]:
 def test_it_says_what_was_run_and_nothing_of_the_machine_s_name(about: Callable[..., dict[str, Any]]) -> None:
     record = about(limit=2)
     assert record["sets"]["room"]["images"] == 2
-    assert len(record["weights"]["vanilla.onnx"]) == 64
+    assert len(record["weights"]["vanilla.onnx"]) == len(record["weights"]["consensus_learned.npz"]) == 64
     assert {"mrac", "python", "numpy", "onnxruntime"} <= record["versions"].keys()
     text = json.dumps(record)
     assert os.uname().nodename not in text
