@@ -117,6 +117,17 @@ class _Outcome(NamedTuple):
     kinds: FloatArray
 
 
+class Noise(NamedTuple):
+    """Variance of each of K readings as far as it is believed (S, K), and of a right one (S, 1)."""
+
+    believed: FloatArray
+    right: FloatArray
+
+    def of_a_right_one(self, var: FloatArray) -> FloatArray:
+        """(S, K) variance of a reading around the others if it is right, from `var`, as far as it is believed."""
+        return np.asarray(np.maximum(var - self.believed, 1e-6) + self.right)
+
+
 class Readings:
     """Log readings (K,) around S trends (S, K), with all that stays the same from round to round."""
 
@@ -135,14 +146,18 @@ class Readings:
         self, which: NDArray[np.intp], amplitude: FloatArray, right: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """(S, K) error of each reading against the field of the others, and its variance, noise included."""
+        total, noise = self.covariance(which, amplitude, right)
+        residual, var = without_crowd(total, self.error[which], self.crowds)
+        return residual, noise.of_a_right_one(var)
+
+    def covariance(self, which: NDArray[np.intp], amplitude: FloatArray, right: FloatArray) -> tuple[FloatArray, Noise]:
+        """(S, K, K) of the readings, of which those `right` (S, K) are believed, and the noise that is in it."""
         noise_var = ((self.beliefs.noise * amplitude) ** 2)[:, None]
         doubt = noise_var / np.maximum(right, 1e-3)  # a reading that is not believed is a noisy one
         total = (amplitude**2)[:, None, None] * self.smooth_KK + self.common[which]
         places = np.arange(right.shape[1])
         total[:, places, places] += doubt
-        residual, var = without_crowd(total, self.error[which], self.crowds)
-        var = np.maximum(var - doubt, 1e-6)
-        return residual, var + noise_var
+        return total, Noise(doubt, noise_var)
 
     def rounds(self, state: _State, which: NDArray[np.intp], num: int) -> _Outcome:
         """`num` rounds of EM on hypotheses that start from the trends `which` (S,)."""

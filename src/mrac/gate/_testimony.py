@@ -82,16 +82,13 @@ def _against_others(
     readings: Readings, settled: Settled, right: FloatArray, members: NDArray[np.intp]
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """(K,) error against the field of the others and its variance; then without its nearest (`members`) too."""
-    noise_var = (readings.beliefs.noise * settled.amplitude) ** 2
-    doubt = noise_var / np.maximum(right, 1e-3)
-    total = settled.amplitude**2 * readings.smooth_KK + readings.common[settled.start]
-    total[np.diag_indices(right.size)] += doubt
-    inverse = invert(total[None])[0]
+    total, noise = readings.covariance(np.array([settled.start]), np.array([settled.amplitude]), right[None])
+    inverse = invert(total)[0]
     var = 1.0 / np.diagonal(inverse)
     weights = inverse @ readings.error[settled.start]
     block = invert(inverse[members[:, :, None], members[:, None, :]])
     far_residual = (block[:, 0] * weights[members]).sum(axis=1)
-    own, far = (np.maximum(v - doubt, 1e-6) + noise_var for v in (var, block[:, 0, 0]))
+    own, far = (noise.of_a_right_one(v)[0] for v in (var, block[:, 0, 0]))
     return weights * var, own, far_residual, far
 
 

@@ -98,8 +98,13 @@ def _load_set(name: str, frames: list[Frame], device: torch.device, num_pixels: 
         torch.from_numpy(np.where(inside & (z_m > 0), z_m, 0).astype(np.float32)).to(device),
         torch.full((len(frames),), w * _FOCAL.get(name, _FOCAL_UNKNOWN), device=device),
         tuple(frame.name for frame in frames),
-        tuple(frame.row.get("scene", "").partition(":")[0] or frame.name for frame in frames),
+        tuple(map(scene_of, frames)),
     )
+
+
+def scene_of(frame: Frame) -> str:
+    """What must not be split between training and validation: the drive or room, or the frame where none is named."""
+    return frame.row.get("scene", "").partition(":")[0] or frame.name
 
 
 def _read(frame: Frame) -> tuple[ImageArray, FloatArray]:

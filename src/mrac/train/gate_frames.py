@@ -16,7 +16,7 @@ from mrac.datasets.manifest import Frame, read_manifest, rules_of
 from mrac.errors import ContractError
 from mrac.io.files import read_png16
 from mrac.likeness.appearance import Looks
-from mrac.train.frames import Frames
+from mrac.train.frames import Frames, scene_of
 from mrac.train.head_data import OutOfFold
 
 # Their truth is a raw scan: what it gets wrong would be taught as right.
@@ -116,7 +116,7 @@ class GateData:
         images = torch.from_numpy(np.stack([image[::step] for _, _, image in same])).permute(0, 3, 1, 2)
         blank = torch.zeros(len(same), *images.shape[2:])
         names = tuple(frame.name for _, frame, _ in same)
-        scenes = tuple(frame.row.get("scene", "").partition(":")[0] or frame.name for _, frame, _ in same)
+        scenes = tuple(scene_of(frame) for _, frame, _ in same)
         for i, relative in OutOfFold(self.networks)(Frames(images, blank, blank[:, 0, 0], names, scenes)):
             yield i, np.ascontiguousarray(relative.values[::step])
 
