@@ -129,17 +129,15 @@ class Calibrator:
         looks = Looks(image)
         with _timed(timings, "gate"):
             if self.gate.looks_at_image and len(samples):
-                alike = Features(looks, field, Lengths()).at(samples.uv_px, samples.x)
+                alike = Features(looks, field, Lengths(), samples.x_range).at(samples.uv_px, samples.x)
                 beside = None if field is None else range_beside(field, samples.uv_px)
                 samples = replace(samples, alike=alike, beside=beside)
             gated = self.gate(samples)
-            if len(samples) and not gated.keep.any():
+            if len(samples) and not (gated.weight >= 0.5).any():
                 gated = unjudged(len(samples), "gate_emptied")
-            heard = samples.keep(
-                gated.weight > 0.0, gated.weight
-            )  # a head may weigh what it doubts; a line is for the kept
+            heard = samples.keep(gated.weight > 0.0, gated.weight)
         with _timed(timings, "fit"):
-            fit = self.fit(samples.keep(gated.keep, gated.weight))
+            fit = self.fit(heard.trusted)  # a head may weigh what it doubts; a line may not
         return BeforeHead(Scene(image, field, heard, fit, looks), reason, gated, given, use, timings)
 
     def with_head(self, before: BeforeHead, dense: HeadResult, head_ms: float) -> MetricDepth:

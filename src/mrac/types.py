@@ -138,8 +138,8 @@ class Samples:
         return self.z_m.size
 
     @property
-    def kept(self) -> Self:
-        """Those that a gate took for right, for stages that know no doubt."""
+    def trusted(self) -> Self:
+        """Those of half a weight or more, for stages that know no doubt."""
         return self.keep(self.weight >= 0.5, self.weight)
 
     def keep(self, keep: BoolArray, weight: FloatArray) -> Self:
@@ -166,11 +166,11 @@ class GateResult:
         keep: (K,) whether the anchor is taken for right.
         score: (K,) how suspicious it is, in robust standard deviations, finite, >= 0.
         reason: (K,) one word for a person: `consistent`, `unjudged`, `nearer_than_fit`, `farther_than_fit`, ...
-        weight: (K,) trust in [0, 1], 0.5 or more where kept. What comes after goes by it, not by `keep`: doubt enters
-            as weight, and only an anchor of weight 0 is not looked at.
+        weight: (K,) trust in [0, 1]. What comes after goes by it, not by `keep`: doubt enters as weight, stages that
+            know none take from 0.5 on, and only an anchor of weight 0 is not looked at.
         status: `ok` or a named degradation.
-        wrong: (K,) probability of being wrong, where trust is another matter (a wrong one that is heard costs more
-            than a right one that is not); None is 1 − weight.
+        wrong: (K,) probability of being wrong, where trust is another matter (a right one may mislead the pixels
+            around it). None is 1 − weight, and `keep` then is weight >= 0.5.
     """
 
     keep: BoolArray

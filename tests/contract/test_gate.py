@@ -25,7 +25,11 @@ def check(result: GateResult, K: int) -> None:
     assert (result.score <= WORST_SCORE).all()
     assert (result.weight >= 0).all()
     assert (result.weight <= 1).all()
-    assert ((result.weight >= 0.5) == result.keep).all()
+    if result.wrong is None:
+        assert ((result.weight >= 0.5) == result.keep).all()
+    else:
+        assert ((result.wrong >= 0) & (result.wrong <= 1)).all()
+        assert result.wrong[result.keep].max(initial=0.0) <= result.wrong[~result.keep].min(initial=1.0)
     assert all(result.reason)
     assert result.status
 

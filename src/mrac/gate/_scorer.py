@@ -1,4 +1,4 @@
-"""A few thousand numbers that turn what is known of a reading into the probability that it is wrong."""
+"""A few thousand numbers that turn what is known of a reading into how likely it is wrong, and how far to trust it."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -17,6 +17,13 @@ _WEIGHTS: Final = Path(__file__).parents[1] / "weights"
 _ARRAYS: Final = ("names", "mean", "std", "own", "own_bias", "all", "all_bias", "share", "hidden", "hidden_bias", "out")
 
 
+class Scores(NamedTuple):
+    """Log odds (K,) of being wrong, and of being heard: the weight that makes the best depth."""
+
+    wrong: FloatArray
+    trust: FloatArray
+
+
 class Scorer(NamedTuple):
     """Two hidden layers for every reading, the first of which also hears the mean over all readings.
 
@@ -27,7 +34,7 @@ class Scorer(NamedTuple):
         all, all_bias: (F, C), (C,) what is averaged over the readings.
         share: (C, H) from there to the first layer.
         hidden, hidden_bias: (H, G), (G,) second layer.
-        out: (G + 1,) to the log odds of being wrong, the bias last.
+        out: (G + 1, 2) to the two log odds of `Scores`, the bias last.
     """
 
     names: NDArray[np.str_]
@@ -52,13 +59,13 @@ class Scorer(NamedTuple):
         found = read_arrays(path, _ARRAYS)
         scorer = cls(found["names"], *(found[name].astype(np.float64) for name in _ARRAYS[1:]))
         F, H, C, G = scorer.names.size, scorer.own_bias.size, scorer.all_bias.size, scorer.hidden_bias.size
-        needed = [(F,), (F,), (F,), (F, H), (H,), (F, C), (C,), (C, H), (H, G), (G,), (G + 1,)]
+        needed = [(F,), (F,), (F,), (F, H), (H,), (F, C), (C,), (C, H), (H, G), (G,), (G + 1, 2)]
         if [part.shape for part in scorer] != needed or not all(np.isfinite(part).all() for part in scorer[1:]):
             raise ContractError(f"{path}: its arrays do not fit together; a file of `mrac train gate` is needed")
         return scorer
 
-    def __call__(self, testimony: Mapping[str, FloatArray]) -> FloatArray:
-        """(K,) log odds of being wrong of K readings that were judged together, from (K,) inputs by name.
+    def __call__(self, testimony: Mapping[str, FloatArray]) -> Scores:
+        """Of K readings that were judged together, from (K,) inputs by name.
 
         Raises:
             ContractError: an input is missing.
@@ -69,7 +76,8 @@ class Scorer(NamedTuple):
         told = np.clip((inputs - self.mean) / self.std, -REACH, REACH)
         scene = np.maximum(told @ self.all + self.all_bias, 0.0).mean(axis=0) @ self.share
         first = np.maximum(told @ self.own + self.own_bias + scene, 0.0)
-        return np.asarray(np.maximum(first @ self.hidden + self.hidden_bias, 0.0) @ self.out[:-1] + self.out[-1])
+        second = np.maximum(first @ self.hidden + self.hidden_bias, 0.0)
+        return Scores(*(second @ self.out[:-1] + self.out[-1]).T)
 
 
 def scorer_of(weights: str) -> Scorer:

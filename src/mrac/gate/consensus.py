@@ -1,7 +1,7 @@
 """Our gate: every reading is judged by its neighbours, by the image and by what wrong readings look like."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 from typing import ClassVar, Final, NamedTuple
 
@@ -78,7 +78,7 @@ class Consensus(Gate):
     relative_length: float = Lengths().relative
 
     def __post_init__(self) -> None:
-        check_numbers(self, 1e-4, 1e6)
+        check_numbers(self, 1e-4, 1e6, only=tuple(field.name for field in fields(Consensus)))
         check_numbers(self, 1e-4, 0.9999, only=("prior_clean",))
         check_numbers(self, 2.1, 1e3, only=("tail",))
 
@@ -146,9 +146,15 @@ def gathered(parts: Sequence[Judged], groups: Sequence[NDArray[np.intp]]) -> Jud
     return Judged(*(np.concatenate(same)[order] for same in zip(*parts, strict=True)))
 
 
-def verdict_on(samples: Samples, judged: Judged, weight: FloatArray, wrong: FloatArray | None = None) -> GateResult:
-    """Keeps what weighs half or more; `weight` (K,) and `wrong` (K,) as in `GateResult`."""
-    keep = weight >= 0.5
+def verdict_on(
+    samples: Samples,
+    judged: Judged,
+    weight: FloatArray,
+    wrong: FloatArray | None = None,
+    keep: BoolArray | None = None,
+) -> GateResult:
+    """All (K,), as in `GateResult`; unless `keep` says otherwise, what weighs half or more is kept."""
+    keep = weight >= 0.5 if keep is None else keep
     score = np.minimum(np.abs(judged.residual) / judged.std, WORST_SCORE)
     return GateResult(keep, score, _reasons(keep, judged, samples.x is not None), weight, wrong=wrong)
 

@@ -1,13 +1,12 @@
 """`consensus`, with the last word learned: what a reading's residuals and neighbours have meant on training images."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.gate._base import unjudged
-from mrac.gate._scorer import scorer_of
+from mrac.gate._scorer import Scores, scorer_of
 from mrac.gate._testimony import told_of
 from mrac.gate.consensus import LEAST, Consensus, Part, dealt, gathered, verdict_on
 from mrac.options import check_numbers
@@ -16,30 +15,31 @@ from mrac.types import GateResult, Samples
 
 @dataclass(frozen=True, kw_only=True)
 class ConsensusLearned(Consensus):
-    """The model of `consensus` settles as it does; a small network then reads what it found, and states what is wrong.
+    """The model of `consensus` settles as it does; a small network then reads what it found, and has the last word.
+
+    It says two things of a reading, since they are not the same: how likely it is wrong, which is the verdict, and how
+    far to trust it, which is what fit and head go by. The first was trained on what was wrong, the second on the depth
+    that came of it: to hear one of many neighbours who agree costs little if it is wrong, and one who stands alone may
+    be right and still be worth nothing to the pixels around.
 
     What the network has never met it cannot judge, so the plain model keeps a say: where it takes a reading for wrong,
-    `plain_say` of its log odds are added. What is heard is another matter than what is likely: a wrong reading that is
-    trusted costs more than a right one that is not, and half a trust in a gross error is nearly as bad as a whole one.
-    So the weight is one half at `kept_from`, and rises and falls around it `sharpness` times as fast as the log odds.
-    Without relative depth, which the network never missed in training, the verdicts are those of `consensus`.
+    `plain_say` of its log odds count in both. Without relative depth, which the network never missed in training, the
+    verdicts are those of `consensus`.
 
     Attributes:
-        kept_from: probability of being right from which a reading is kept.
-        sharpness: of trust around it.
+        wrong_from: probability of being wrong from which a reading is called so.
         plain_say: what the plain model's log odds of being wrong count for.
         weights: the ones in the package by their name, or the path of an .npz file of `mrac train gate`.
     """
 
-    kept_from: float = 0.7
-    sharpness: float = 3.0
+    wrong_from: float = 0.2
     plain_say: float = 0.2
     weights: str = "consensus_learned"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_numbers(self, 1e-3, 0.999, only=("kept_from",))
-        check_numbers(self, 1e-2, 1e3, only=("sharpness",))
+        check_numbers(self, 1e-3, 0.999, only=("wrong_from",))
+        check_numbers(self, 0.0, 1e3, only=("plain_say",))
         scorer_of(self.weights)  # now, not at the first frame
 
     def __call__(self, samples: Samples) -> GateResult:
@@ -51,16 +51,18 @@ class ConsensusLearned(Consensus):
             return super().__call__(samples)
         groups = dealt(K)
         parts = self.parts(samples, groups)
-        odds = np.concatenate([self._odds(part) for part in parts])[np.argsort(np.concatenate(groups))]
-        wrong = _logistic(odds)
-        trust = _logistic(-self.sharpness * (odds + math.log(self.kept_from / (1.0 - self.kept_from))))
+        order = np.argsort(np.concatenate(groups))
+        wrong, trust = (_logistic(np.concatenate(odds)[order]) for odds in zip(*map(self._scores, parts), strict=True))
         judged = gathered([part.judged for part in parts], groups)
-        return verdict_on(samples, judged, np.where(trust > LEAST, trust, 0.0), wrong)
+        return verdict_on(
+            samples, judged, np.where(trust > LEAST, trust, 0.0), wrong=wrong, keep=wrong < self.wrong_from
+        )
 
-    def _odds(self, part: Part) -> FloatArray:
-        """(K,) log odds of being wrong."""
+    def _scores(self, part: Part) -> Scores:
         told = told_of(*part)
-        return scorer_of(self.weights)(told) - self.plain_say * np.minimum(told["plain"], 0.0)
+        say = self.plain_say * np.minimum(told["plain"], 0.0)
+        scores = scorer_of(self.weights)(told)
+        return Scores(scores.wrong - say, scores.trust + say)
 
 
 def _logistic(odds: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ _ANY: Final = Ranges(min_depth_m=1e-6, max_depth_m=1e6, min_pred_m=1e-6, max_pre
 
 def readings_of(scene: Scene) -> PixelReadings:
     """The kept anchors, one per pixel: of several the nearest to the camera, which hides the others."""
-    kept = scene.samples.kept
+    kept = scene.samples.trusted
     return readings_on_pixels(kept.uv_px, kept.z_m, scene.shape, _ANY)
 
 

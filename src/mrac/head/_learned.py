@@ -136,7 +136,7 @@ class LearnedHead(Head):
                 f"{self._where}: {network.path.name} was trained in the space {network.space}, the fit is in {space}; "
                 f"choose space={network.space!r} (--space {network.space}), or weights trained in {space}"
             )
-        known = scene.relative is not None and len(scene.samples.kept) >= 2
+        known = scene.relative is not None and len(scene.samples.trusted) >= 2
         return known and self.defined(scene)
 
     def look(self, network: Network, image: ImageArray, relative: FloatArray) -> View:

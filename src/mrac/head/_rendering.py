@@ -67,7 +67,7 @@ def render(samples: Samples, shape: tuple[int, int], grid: tuple[int, int]) -> M
     Several in one pixel become one: the mean of their log depth, weighted with the gate's trust. One that is taken
     for wrong is not seen.
     """
-    seen = samples.kept  # a network cannot half believe
+    seen = samples.trusted  # a network cannot half believe
     cells = [np.floor((seen.uv_px[:, i] + 0.5) * (grid[1 - i] / shape[1 - i])) for i in (0, 1)]
     u, v = (np.clip(cell, 0, side - 1).astype(np.intp) for cell, side in zip(cells, grid[::-1], strict=True))
     pixel, place = np.unique(v * grid[1] + u, return_inverse=True)

@@ -47,7 +47,7 @@ class KnnAlignment(Head):
 
     def __call__(self, scene: Scene) -> HeadResult:
         """See `Head`; without anchors or a relative field, what `affine` gives."""
-        anchors = scene.samples.kept
+        anchors = scene.samples.trusted
         if scene.relative is None or not len(anchors):
             return Affine()(scene)
         assert anchors.x is not None

@@ -174,15 +174,15 @@ class Kriging(Head):
     def _features(self, scene: Scene, step: int = 1) -> Features:
         lengths = Lengths(self.position_length, self.region_length, self.relative_length, self.colour_length)
         relative = None if scene.samples.x is None else scene.relative
-        return Features(scene.looks or Looks(scene.image), relative, lengths, _span(scene.samples), step)
+        return Features(scene.looks or Looks(scene.image), relative, lengths, range_at(scene.samples), step)
 
 
-def _span(samples: Samples) -> float | None:
-    """The range of the relative field that matters to the readings; None where only the field itself can say."""
+def range_at(samples: Samples) -> tuple[float, float] | None:
+    """The range of the relative field that matters to the readings; that of the field itself where they cannot say."""
     if samples.x is None or not samples.x.size or samples.space != "log_depth" or not samples.native:
-        return None
+        return samples.x_range
     low, high = np.percentile(samples.x, [2.0, 98.0])
-    return max(_BEYOND * float(high - low), _NARROWEST)
+    return float(low), float(low) + max(_BEYOND * float(high - low), _NARROWEST)
 
 
 def _step(shape: tuple[int, int], num_anchors: int) -> int:

@@ -32,7 +32,7 @@ class PatchScale(Head):
 
     def __call__(self, scene: Scene) -> HeadResult:
         """See `Head`; without an anchor, what `affine` gives."""
-        anchors, line = scene.samples.kept, Affine()(scene)
+        anchors, line = scene.samples.trusted, Affine()(scene)
         if not len(anchors):
             return line
         (H, W), side = scene.shape, min(scene.shape) / self.patches

@@ -39,7 +39,7 @@ class PoissonLog(Head):
 
     def __call__(self, scene: Scene) -> HeadResult:
         """See `Head`; without an anchor, what `affine` gives."""
-        anchors, line = scene.samples.kept, Affine()(scene)
+        anchors, line = scene.samples.trusted, Affine()(scene)
         if not len(anchors):
             return line
         log_fit = np.log(line.depth_m)

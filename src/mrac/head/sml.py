@@ -126,7 +126,7 @@ class Sml(Head):
                 f"head/sml: the fit is in {scene.samples.space}; VI-Depth works in {self.trained_space}: choose "
                 f"space={self.trained_space!r} (--space {self.trained_space})"
             )
-        kept = scene.samples.kept
+        kept = scene.samples.trusted
         readings = readings_on_pixels(kept.uv_px, kept.z_m, scene.shape, ranges)
         if len(readings) < MIN_READINGS:
             return replace(Affine()(scene), status="too_few_anchors")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mrac.conventions import FloatArray
 from mrac.likeness.appearance import Looks
 from mrac.likeness.matern import FARTHEST, NUM_FEATURES, scale_into
+from mrac.relative import typical_range
 
 _BAND_PIXELS: Final = 1 << 15  # their features, 1 MB, stay in the cache of one core
 
@@ -40,7 +41,7 @@ class Features:
         looks: of the image.
         relative: (H, W) relative depth, or None where there is none.
         lengths: what counts as far.
-        span: what of the relative field is taken for its range; None takes it from the 2nd to the 98th percentile.
+        x_range: from where to where relative depth is taken to lie; None finds it.
         step: bands are of the nodes of a grid, at every `step`th pixel from the first on, along both axes; the last
             node of a row or column may lie beyond the image, and looks like the pixel at its border.
 
@@ -49,7 +50,12 @@ class Features:
     """
 
     def __init__(
-        self, looks: Looks, relative: FloatArray | None, lengths: Lengths, span: float | None = None, step: int = 1
+        self,
+        looks: Looks,
+        relative: FloatArray | None,
+        lengths: Lengths,
+        x_range: tuple[float, float] | None = None,
+        step: int = 1,
     ) -> None:
         H, W = self._shape = looks.shape
         self._step, self.grid = step, (-(-(H - 1) // step) + 1, -(-(W - 1) // step) + 1)
@@ -62,9 +68,8 @@ class Features:
         self._narrow = self._wide if step == 1 else np.ascontiguousarray(self._wide[:, :, self._columns])
         self._low, self._per_length = 0.0, 0.0
         if relative is not None:
-            low, high = (float(p) for p in np.percentile(relative[::4, ::4].astype(np.float64), [2.0, 98.0]))
-            span = high - low if span is None else span
-            self._low, self._per_length = low, 1.0 / max(lengths.relative * span, 1e-30)
+            self._low, high = typical_range(relative) if x_range is None else x_range
+            self._per_length = 1.0 / max(lengths.relative * (high - self._low), 1e-30)
 
     def bands(self) -> list[tuple[int, int]]:
         """Rows of nodes (top, bottom) of each band of a size that suits the machine, whatever the number of cores."""

@@ -16,12 +16,18 @@ from mrac.datasets.manifest import Frame, read_manifest, rules_of
 from mrac.errors import ContractError
 from mrac.io.files import read_png16
 from mrac.likeness.appearance import Looks
+from mrac.pipeline import Calibrator
 from mrac.train.frames import Frames, scene_of
 from mrac.train.head_data import OutOfFold
+from mrac.train.stereo.readings import stereo_scan
+from mrac.types import Anchors, RelativeDepth
 
 # Their truth is a raw scan: what it gets wrong would be taught as right.
 _RAW_TRUTH: Final = ("kitti_seq",)
 _AT_ONCE: Final = 48  # frames, for which the networks are read anew
+_NUM_COMPLETING: Final = 1500  # pixels from which a truth with holes is completed
+_AROUND_PX, _HARDLY = 1.5, 0.003  # how far a truth is heard, and the share of pixels that have one which is none
+_NUM_STEREO: Final = 3  # cameras that look at one frame
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,33 @@ class GateFrame:
     def looks(self) -> Looks:
         """Of the image, found once."""
         return Looks(self.image)
+
+    @cached_property
+    def dense_m(self) -> FloatArray:
+        """(H, W) the truth, completed by kriging around the relative field where there is none."""
+        known = self.z_m > 0.0
+        if known.all():
+            return self.z_m
+        rng = np.random.default_rng(0)
+        pixels = rng.choice(np.flatnonzero(known), min(_NUM_COMPLETING, int(known.sum())), replace=False)
+        uv_px = np.stack(np.unravel_index(pixels, self.z_m.shape)[::-1], axis=1)
+        completed = Calibrator(gate="none")(
+            self.image, Anchors(uv_px, self.z_m.ravel()[pixels]), RelativeDepth(self.field, "log_depth")
+        )
+        # A truth that is put back must not stick out of its surroundings: a camera would see a needle there.
+        off, share = (
+            ndimage.gaussian_filter(part, _AROUND_PX)
+            for part in (np.log(np.where(known, self.z_m / completed.depth_m, 1.0)), known.astype(np.float64))
+        )
+        return np.where(known, self.z_m, completed.depth_m * np.exp(off / (share + _HARDLY)))
+
+    @cached_property
+    def stereo_m(self) -> tuple[FloatArray, ...]:
+        """(H, W) each: what stereo cameras would read, metres, 0 where they read nothing."""
+        seeds = ([int(self.pixels.size), number] for number in range(_NUM_STEREO))
+        return tuple(
+            stereo_scan(self.image, self.dense_m, np.random.default_rng(seed), self.max_range_m) for seed in seeds
+        )
 
     def nearest_around(self, half_px: int) -> FloatArray:
         """(H, W) the least truth within `half_px` to each side, infinite without any."""

@@ -1,8 +1,9 @@
 """Readings to school a gate with: wrong ones of every kind we can think of, or that a real lidar gave.
 
-Besides the benchmark's families: stereo (noise in disparity, so that errors grow with the square of distance, patches
-matched wrongly as a whole, foregrounds that grow), readings that see past an edge, and factors at random. And faults of
-the foundation, under readings that are right: a surface that the network misses.
+Besides the benchmark's families: stereo, matched (a second view is made, and matched with the first) or invented (noise
+in disparity, so that errors grow with the square of distance, patches matched wrongly as a whole, foregrounds that
+grow), readings that see past an edge, and factors at random. And faults of the foundation, under readings that are
+right: a surface that the network misses.
 """
 
 from collections.abc import Callable
@@ -27,10 +28,12 @@ FAMILIES: Final = {
     "uniform": 0.17,
     "mixed_pixel": 0.12,
     "factor": 0.07,
-    "stereo": 0.13,
+    "stereo": 0.06,
+    "matched": 0.13,
     "past_edge": 0.11,
 }
 SCAN_SHARE: Final = 0.25
+AS_THEY_COME: Final = ("scan", "matched", "stereo")
 
 
 class Drawn(NamedTuple):
@@ -47,7 +50,10 @@ class Drawn(NamedTuple):
 
 
 def draw(frame: GateFrame, family: str, share: float, num: int, rng: np.random.Generator) -> Drawn:
-    """`num` readings at different pixels, fewer where there are not so many, about `share` of them wrong."""
+    """`num` readings at different pixels, fewer where there are not so many, about `share` of them wrong.
+
+    Of a family in `AS_THEY_COME` a share below zero is that of the sensor itself.
+    """
     pixels, z_m = _OWN[family](frame, share, num, rng) if family in _OWN else _injected(frame, family, share, num, rng)
     pixels, first = np.unique(pixels, return_index=True)
     return Drawn(pixels, z_m[first], frame.z_m.ravel()[pixels])
@@ -138,8 +144,19 @@ def _stereo(frame: GateFrame, share: float, num: int, rng: np.random.Generator) 
 
 def _scan(frame: GateFrame, share: float, num: int, rng: np.random.Generator) -> _Readings:
     assert frame.scan_m is not None
-    readings = frame.scan_m.ravel()[frame.pixels]
-    heard = (readings > 0.0) & (readings <= frame.max_range_m)
+    return _sensed(frame, frame.scan_m, frame.max_range_m, share, num, rng)
+
+
+def _matched(frame: GateFrame, share: float, num: int, rng: np.random.Generator) -> _Readings:
+    return _sensed(frame, frame.stereo_m[int(rng.integers(len(frame.stereo_m)))], np.inf, share, num, rng)
+
+
+def _sensed(
+    frame: GateFrame, z_m: FloatArray, most_m: float, share: float, num: int, rng: np.random.Generator
+) -> _Readings:
+    """Of a sensor's readings (H, W), 0 where it has none."""
+    readings = z_m.ravel()[frame.pixels]
+    heard = (readings > 0.0) & (readings <= most_m)
     pixels = frame.pixels[heard]
     return _enriched(pixels, readings[heard], frame.z_m.ravel()[pixels], share, num, rng)
 
@@ -147,7 +164,10 @@ def _scan(frame: GateFrame, share: float, num: int, rng: np.random.Generator) ->
 def _enriched(
     pixels: NDArray[np.intp], z_m: FloatArray, truth: FloatArray, share: float, num: int, rng: np.random.Generator
 ) -> _Readings:
-    """Of many readings `num`, so that `share` of them is wrong, as far as there are so many."""
+    """Of many readings `num`, so that `share` of them is wrong, as far as there are so many; as they come if < 0."""
+    if share < 0.0:
+        index = rng.choice(pixels.size, min(num, pixels.size), replace=False)
+        return pixels[index], z_m[index]
     wrong = np.abs(z_m / truth - 1.0) > WRONG
     bad, good = np.flatnonzero(wrong), np.flatnonzero(~wrong)
     num_bad = min(round(share * num), bad.size)
@@ -161,6 +181,7 @@ _OWN: Final[dict[str, Callable[[GateFrame, float, int, np.random.Generator], _Re
     "past_edge": _past_edge,
     "patch": _patch,
     "stereo": _stereo,
+    "matched": _matched,
     "scan": _scan,
 }
 

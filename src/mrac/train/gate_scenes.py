@@ -1,6 +1,6 @@
 """Scenes for the learned gate: readings drawn, put to the plain gate, and what it found of each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 from mrac.conventions import FloatArray
 from mrac.gate._testimony import told_of
 from mrac.gate.consensus import Consensus, dealt
+from mrac.head.kriging import range_at
 from mrac.likeness.features import Features, Lengths
 from mrac.relative import range_beside, sample_bilinear
+from mrac.train.gate_depth import Target
 from mrac.train.gate_frames import GateFrame
-from mrac.train.gate_readings import FAMILIES, SCAN_SHARE, Drawn, draw, with_fault
+from mrac.train.gate_readings import AS_THEY_COME, FAMILIES, SCAN_SHARE, Drawn, draw, with_fault
 from mrac.types import Samples
 
 _SHARES: Final = (0.05, 0.1, 0.25, 0.4)  # of wrong readings
+_UNTOUCHED: Final = 0.3  # of a sensor's scenes: as many are wrong as there are
 _FAULTY: Final = 0.2  # of the scenes: the foundation has a fault
 _PER_PATCH: Final = 8  # scenes for each one more in which a patch of neighbours is wrong as a whole
 _PATCH_SHARES: Final = (0.05, 0.1, 0.25)
 _BLIND: Final = 0.08  # of the scenes: nobody looked beside the readings
+_NUM_COMPARED: Final = 64  # pixels of a scene at which depth is compared with the truth
 
 
 class Told(NamedTuple):
@@ -30,11 +34,13 @@ class Told(NamedTuple):
         inputs: (K, F) float32, in the order of `names`.
         wrong: (K,) float32, 0 or 1.
         names: of the inputs.
+        target: what depth should come of them.
     """
 
     inputs: NDArray[np.float32]
     wrong: NDArray[np.float32]
     names: tuple[str, ...]
+    target: Target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +64,12 @@ class ScenePlan:
         return min(-(-total // max(num_frames, 1)), self.most[upside_down])
 
 
-def scenes(frame: GateFrame, num: int, rng: np.random.Generator) -> Iterator[Told]:
+def scenes(frame: GateFrame, num: int, seed: Sequence[int]) -> list[Told]:
     """About `num` scenes of one frame; more where one of them is judged in groups."""
+    return list(_scenes(frame, num, np.random.default_rng(seed)))
+
+
+def _scenes(frame: GateFrame, num: int, rng: np.random.Generator) -> Iterator[Told]:
     whole = Features(frame.looks, frame.field, Lengths())
     families, often = list(FAMILIES), np.array(list(FAMILIES.values()))
     for _ in range(num):
@@ -67,17 +77,19 @@ def scenes(frame: GateFrame, num: int, rng: np.random.Generator) -> Iterator[Tol
         if frame.scan_m is not None and rng.random() < SCAN_SHARE:
             family = "scan"
         share = 0.0 if family == "clean" else float(rng.choice(_SHARES))
+        if family in AS_THEY_COME and rng.random() < _UNTOUCHED:
+            share = -1.0
         field, alike = frame.field, whole
         if rng.random() < _FAULTY:
             field = with_fault(frame, rng)
             alike = Features(frame.looks, field, Lengths())
         drawn = draw(frame, family, share, _count(rng), rng)
         if drawn.pixels.size >= 3:
-            yield from told(drawn, field, alike, blind=bool(rng.random() < _BLIND))
+            yield from told(drawn, frame, field, alike, rng)
     for _ in range(num // _PER_PATCH):
         drawn = draw(frame, "patch", float(rng.choice(_PATCH_SHARES)), _count(rng), rng)
         if drawn.pixels.size >= 3:
-            yield from told(drawn, frame.field, whole, blind=bool(rng.random() < _BLIND))
+            yield from told(drawn, frame, frame.field, whole, rng)
 
 
 def _count(rng: np.random.Generator) -> int:
@@ -88,10 +100,11 @@ def _count(rng: np.random.Generator) -> int:
     return 50 if kind < 0.52 else int(np.exp(rng.uniform(np.log(5.0), np.log(160.0))))
 
 
-def told(drawn: Drawn, field: FloatArray, alike: Features, blind: bool) -> Iterator[Told]:
-    """What the plain gate finds, group by group."""
-    uv_px = np.stack(np.unravel_index(drawn.pixels, field.shape)[::-1], axis=1).astype(np.float64)
-    x = sample_bilinear(field, uv_px)
+def told(
+    drawn: Drawn, frame: GateFrame, field: FloatArray, alike: Features, rng: np.random.Generator
+) -> Iterator[Told]:
+    """What the plain gate finds, group by group, `field` being what stands for the frame's."""
+    uv_px, x = _read(field, drawn.pixels)
     samples = Samples(
         uv_px=uv_px,
         z_m=drawn.z_m,
@@ -100,10 +113,35 @@ def told(drawn: Drawn, field: FloatArray, alike: Features, blind: bool) -> Itera
         native=True,
         weight=np.ones(x.size),
         alike=alike.at(uv_px, x),
-        beside=None if blind else range_beside(field, uv_px),
+        beside=None if rng.random() < _BLIND else range_beside(field, uv_px),
     )
+    target = _target(samples, frame, field, rng)
     groups = dealt(len(samples))
     for group, part in zip(groups, Consensus().parts(samples, groups), strict=True):
         found = told_of(*part)
         inputs = np.stack(list(found.values()), axis=1).astype(np.float32)
-        yield Told(inputs, drawn.wrong[group].astype(np.float32), tuple(found))
+        heard = target._replace(features=target.features[group], x=target.x[group], log_z=target.log_z[group])
+        yield Told(inputs, drawn.wrong[group].astype(np.float32), tuple(found), heard)
+
+
+def _target(samples: Samples, frame: GateFrame, field: FloatArray, rng: np.random.Generator) -> Target:
+    """All readings, and pixels drawn from those that have a truth."""
+    assert samples.x is not None
+    as_head = Features(frame.looks, field, Lengths(), range_at(samples))
+    pixels = rng.choice(frame.pixels, _NUM_COMPARED)
+    uv_px, x = _read(field, pixels)
+    parts = (
+        as_head.at(samples.uv_px, samples.x),
+        samples.x,
+        np.log(samples.z_m),
+        as_head.at(uv_px, x),
+        x,
+        np.log(frame.z_m.ravel()[pixels]),
+    )
+    return Target(*(part.astype(np.float32) for part in parts))
+
+
+def _read(field: FloatArray, pixels: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+    """(n, 2) positions of flat indices, and the field there."""
+    uv_px = np.stack(np.unravel_index(pixels, field.shape)[::-1], axis=1).astype(np.float64)
+    return uv_px, sample_bilinear(field, uv_px)

@@ -1,7 +1,6 @@
 """Trains the last word of the gate `consensus_learned`: scenes, a small network, one file of a few kilobytes."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -11,17 +10,26 @@ import torch
 from rich.console import Console
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from mrac.errors import ContractError
 from mrac.gate._scorer import REACH
+from mrac.head.kriging import Kriging
 from mrac.io.files import write_whole
+from mrac.train.gate_depth import Depths
 from mrac.train.gate_frames import GateData
-from mrac.train.gate_scenes import ScenePlan, Told, scenes
+from mrac.train.gate_scenes import ScenePlan, Told
+from mrac.train.gate_store import SceneStore
 from mrac.train.log import append_line, make_folder, number, progress_bar
 
 FILE: Final = "consensus_learned.npz"
 _POWER: Final = 0.5  # a scene of K readings counts as K to this power
 _REPORT: Final = 5  # epochs between lines of the log
+_CLEAN: Final = (
+    3.0  # what a scene with nothing wrong counts for in depth, as most are in use: clean cost halved, no other
+)
+_EASY: Final = 0.02  # relative error of depth that is no worse than none
+_STEEPEST: Final = 1.0  # norm of the gradient: one scene with a value that repeats must not throw all over
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,18 +40,20 @@ class ScoreOptions:
         num_epochs, batch: passes over the scenes, and scenes a step.
         rate: of learning, at its highest.
         decay: of the weights.
+        depth_share: what the error of the depth counts for, beside the verdicts.
         own, everyone, hidden: widths of the layers, see `gate._scorer.Scorer`.
         plan: of the scenes.
         seed: of everything drawn.
     """
 
-    num_epochs: int = 40
+    num_epochs: int = 25
     batch: int = 64
     rate: float = 3e-3
     decay: float = 1e-4
-    own: int = 32
-    everyone: int = 8
-    hidden: int = 16
+    depth_share: float = 1.0
+    own: int = 96
+    everyone: int = 24
+    hidden: int = 48
     plan: ScenePlan = field(default_factory=ScenePlan)
     seed: int = 0
 
@@ -57,26 +67,47 @@ class ScoreNetwork(nn.Module):
         self.everyone = nn.Linear(num_inputs, options.everyone)
         self.share = nn.Linear(options.everyone, options.own, bias=False)
         self.hidden = nn.Linear(options.own, options.hidden)
-        self.out = nn.Linear(options.hidden, 1)
+        self.out = nn.Linear(options.hidden, 2)
 
-    def forward(self, inputs_NF: Tensor, scene_N: Tensor, num_scenes: int) -> Tensor:
-        """(N,) log odds of being wrong; `scene_N` is the scene of each reading."""
-        said = functional.relu(self.everyone(inputs_NF))
-        total = torch.zeros(num_scenes, said.shape[1]).index_add_(0, scene_N, said)
-        mean = total / torch.bincount(scene_N, minlength=num_scenes)[:, None]
-        first = functional.relu(self.own(inputs_NF) + self.share(mean)[scene_N])
-        odds: Tensor = self.out(functional.relu(self.hidden(first)))[:, 0]
+    def forward(self, inputs_BKF: Tensor, there_BK: Tensor) -> Tensor:
+        """(B, K, 2) log odds of being wrong, and of being heard; `there` is 1 for readings and 0 for what fills up."""
+        said = functional.relu(self.everyone(inputs_BKF)) * there_BK[:, :, None]
+        mean = said.sum(dim=1, keepdim=True) / there_BK.sum(dim=1)[:, None, None]
+        first = functional.relu(self.own(inputs_BKF) + self.share(mean))
+        odds: Tensor = self.out(functional.relu(self.hidden(first)))
         return odds
 
 
-def train_scores(options: ScoreOptions, data: GateData, out: Path, console: Console) -> Path:
-    """Draws the scenes, trains, and writes `consensus_learned.npz` and log.jsonl into `out`.
+class _Batch:
+    """B scenes of about as many readings, filled up to the most of them."""
+
+    def __init__(self, scenes: Sequence[Told]) -> None:
+        self.inputs = pad_sequence([torch.from_numpy(scene.inputs) for scene in scenes], batch_first=True)
+        self.wrong = pad_sequence([torch.from_numpy(scene.wrong) for scene in scenes], batch_first=True)
+        self.depths = Depths([scene.target for scene in scenes], Kriging())
+        self.there = self.depths.there
+        self.weight = self.there * self.there.sum(dim=1, keepdim=True) ** (_POWER - 1.0)
+        # Against what the right readings alone would give: else the scenes that are hard for anybody would decide.
+        counts = torch.where(self.wrong.any(dim=1), 1.0, _CLEAN)
+        self.per_error = counts / (self.depths.abs_rel(1.0 - self.wrong) + _EASY)
+
+    def losses(self, odds_BK2: Tensor) -> tuple[Tensor, Tensor]:
+        """Cross-entropy of the verdicts, and error of the depth."""
+        each = functional.binary_cross_entropy_with_logits(odds_BK2[:, :, 0], self.wrong, reduction="none")
+        depth = self.depths.abs_rel(torch.sigmoid(odds_BK2[:, :, 1])) * self.per_error
+        return (each * self.weight).sum() / self.weight.sum(), depth.mean()
+
+
+def train_scores(options: ScoreOptions, data: GateData, out: Path, console: Console, workers: int = 1) -> Path:
+    """Draws the scenes in as many processes, trains, and writes `consensus_learned.npz` and log.jsonl into `out`.
+
+    After a kill the scenes that are there already are not drawn again.
 
     Raises:
         ContractError: the pack or a network cannot be read, or no scene came of it.
     """
     make_folder(out)
-    found = list(_all_scenes(options, data, console))
+    found = list(SceneStore(data, options.plan, options.seed, out).all_scenes(workers, console))
     if not found:
         raise ContractError(f"train: no scene of three readings or more could be drawn from {data.folder}")
     network, mean, std = fit(found, options, out, console)
@@ -85,55 +116,38 @@ def train_scores(options: ScoreOptions, data: GateData, out: Path, console: Cons
     return file
 
 
-def _all_scenes(options: ScoreOptions, data: GateData, console: Console) -> Iterator[Told]:
-    sets, plan = data.sets(), options.plan
-    with progress_bar(console) as progress:
-        for name, frames in sets.items():
-            for turned, chosen in ((False, frames), (True, frames[: plan.turned])):
-                num = plan.num_each(len(chosen), turned)
-                described = f"scenes of {name}{', upside down' if turned else ''}"
-                task = progress.add_task(described, total=len(chosen))
-                for i, frame in data.read(chosen, turned):
-                    yield from scenes(frame, num, np.random.default_rng([options.seed, i, turned]))
-                    progress.advance(task)
-
-
 def fit(
     found: Sequence[Told], options: ScoreOptions, out: Path, console: Console
 ) -> tuple[ScoreNetwork, Tensor, Tensor]:
     """The network, and mean and deviation (F,) of its inputs."""
     torch.manual_seed(options.seed)
-    count = torch.tensor([len(scene.wrong) for scene in found])
-    inputs = torch.from_numpy(np.concatenate([scene.inputs for scene in found]))
-    wrong = torch.from_numpy(np.concatenate([scene.wrong for scene in found]))
-    weight = torch.repeat_interleave(count.float() ** (_POWER - 1.0), count)
-    mean, std = inputs.mean(dim=0), inputs.std(dim=0) + 1e-6
-    inputs = ((inputs - mean) / std).clamp(-REACH, REACH)
-    first = torch.cumsum(count, 0) - count
-    network = ScoreNetwork(inputs.shape[1], options)
+    every = torch.from_numpy(np.concatenate([scene.inputs for scene in found]))
+    mean, std = every.mean(dim=0), every.std(dim=0) + 1e-6
+    rng = np.random.default_rng(options.seed)
+    shuffled = [found[i] for i in rng.permutation(len(found))]
+    by_size = sorted(shuffled, key=lambda scene: scene.wrong.size)  # little is filled up
+    batches = [_Batch(by_size[i : i + options.batch]) for i in range(0, len(by_size), options.batch)]
+    network = ScoreNetwork(every.shape[1], options)
     optimiser = torch.optim.AdamW(network.parameters(), options.rate, weight_decay=options.decay)
-    num_steps = options.num_epochs * math.ceil(len(found) / options.batch)
+    num_steps = options.num_epochs * len(batches)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, options.rate, total_steps=num_steps + 1, pct_start=0.1)
-    generator = torch.Generator().manual_seed(options.seed)
     with progress_bar(console) as progress:
         task = progress.add_task("training", total=num_steps)
         for epoch in range(options.num_epochs):
             losses = []
-            for scene in torch.split(torch.randperm(len(found), generator=generator), options.batch):
-                which = torch.cat([torch.arange(int(first[s]), int(first[s] + count[s])) for s in scene])
-                odds = network(
-                    inputs[which], torch.repeat_interleave(torch.arange(len(scene)), count[scene]), len(scene)
-                )
-                each = functional.binary_cross_entropy_with_logits(odds, wrong[which], reduction="none")
-                loss = (each * weight[which]).sum() / weight[which].sum()
+            for i in rng.permutation(len(batches)):
+                told = ((batches[i].inputs - mean) / std).clamp(-REACH, REACH)
+                verdicts, depth = batches[i].losses(network(told, batches[i].there))
                 optimiser.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
+                (verdicts + options.depth_share * depth).backward()
+                nn.utils.clip_grad_norm_(network.parameters(), _STEEPEST)
                 optimiser.step()
                 schedule.step()
-                losses.append(float(loss.detach()))
+                losses.append((float(verdicts.detach()), float(depth.detach())))
                 progress.advance(task)
             if (epoch + 1) % _REPORT == 0 or epoch + 1 == options.num_epochs:
-                append_line(out, epoch=epoch + 1, scenes=len(found), loss=number(float(np.mean(losses))))
+                means = dict(zip(("loss", "depth"), map(number, np.mean(losses, axis=0).tolist()), strict=True))
+                append_line(out, epoch=epoch + 1, scenes=len(found), **means)
     return network, mean, std
 
 
@@ -153,6 +167,6 @@ def _arrays(network: ScoreNetwork, mean: Tensor, std: Tensor, names: Sequence[st
         "share": kernel(network.share),
         "hidden": kernel(network.hidden),
         "hidden_bias": network.hidden.bias,
-        "out": torch.cat([network.out.weight[0], network.out.bias]),
+        "out": torch.cat([kernel(network.out), network.out.bias[None]]),
     }
     return {"names": np.array(names), **{name: t.detach().numpy().astype(np.float32) for name, t in tensors.items()}}

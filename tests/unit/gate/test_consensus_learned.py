@@ -13,7 +13,7 @@ from mrac.gate import _scorer
 from mrac.gate.consensus import Consensus
 from mrac.gate.consensus_learned import ConsensusLearned
 from mrac.space import SPACES, Space
-from mrac.types import GateResult, RelativeDepth, Samples
+from mrac.types import RelativeDepth, Samples
 from tests.unit.gate.test_consensus import corrupted, errors, scene
 from tests.unit.gate.test_testimony import in_order
 
@@ -58,23 +58,29 @@ def test_the_order_of_the_readings_does_not_matter() -> None:
     np.testing.assert_array_equal(again.keep, first.keep[order])
 
 
-def test_weight_is_one_half_where_readings_are_kept_from() -> None:
+def test_the_verdict_goes_by_the_probability_and_the_weight_by_neither() -> None:
     samples, rng = scene(num=60)
     bad = corrupted(samples, samples.z_m * rng.uniform(0.7, 1.0, 60), np.arange(60) < 20)
-
-    def judged(gate: ConsensusLearned) -> tuple[GateResult, np.ndarray]:
-        result = gate(bad)
+    results = [ConsensusLearned(wrong_from=limit)(bad) for limit in (0.1, 0.3, 0.6)]
+    for limit, result in zip((0.1, 0.3, 0.6), results, strict=True):
         assert result.wrong is not None
-        return result, result.wrong
+        np.testing.assert_array_equal(result.keep, result.wrong < limit)
+        np.testing.assert_array_equal(result.weight, results[0].weight)
+        assert ((result.reason == "consistent") == result.keep).all()
+    assert results[0].keep.sum() < results[2].keep.sum()
+    assert results[0].wrong is not None
+    assert np.corrcoef(results[0].weight, results[0].wrong)[0, 1] < -0.7
 
-    for kept_from in (0.5, 0.75, 0.9):
-        result, wrong = judged(ConsensusLearned(kept_from=kept_from))
-        np.testing.assert_array_equal(result.keep, 1.0 - wrong >= kept_from)
-    strict, _ = judged(ConsensusLearned(kept_from=0.9, sharpness=1.0))
-    sharp, wrong = judged(ConsensusLearned(kept_from=0.9, sharpness=5.0))
-    np.testing.assert_array_equal(strict.keep, sharp.keep)
-    assert np.abs(sharp.weight - 0.5).mean() > np.abs(strict.weight - 0.5).mean()
-    np.testing.assert_array_equal(wrong, judged(ConsensusLearned(kept_from=0.5))[1])
+
+def test_the_plain_model_has_a_say() -> None:
+    samples, rng = scene(num=60)
+    bad = corrupted(samples, samples.z_m * rng.uniform(0.3, 0.6, 60), np.arange(60) < 15)
+    alone, with_it = (ConsensusLearned(plain_say=say)(bad) for say in (0.0, 0.5))
+    assert alone.wrong is not None
+    assert with_it.wrong is not None
+    assert (with_it.wrong >= alone.wrong).all()
+    assert (with_it.weight <= alone.weight).all()
+    assert with_it.wrong[:15].mean() > alone.wrong[:15].mean()
 
 
 def test_without_a_foundation_it_is_the_plain_gate() -> None:
@@ -90,7 +96,9 @@ def test_without_a_foundation_it_is_the_plain_gate() -> None:
     assert ConsensusLearned()(scene(num=2)[0]).status == "too_few_anchors"
 
 
-@pytest.mark.parametrize("options", [{"kept_from": 0.0}, {"kept_from": 1.0}, {"sharpness": 0.0}, {"amplitude": -1.0}])
+@pytest.mark.parametrize(
+    "options", [{"wrong_from": 0.0}, {"wrong_from": 1.0}, {"plain_say": -0.1}, {"amplitude": -1.0}]
+)
 def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ContractError):
         ConsensusLearned(**options)
@@ -120,12 +128,14 @@ def test_weights_of_ones_own(tmp_path: Path) -> None:
     own = tmp_path / "own.npz"
     with np.load(Path(_scorer.__file__).parents[1] / "weights" / "consensus_learned.npz") as file:
         arrays = dict(file)
-    arrays["out"] = np.append(np.zeros(arrays["out"].size - 1, np.float32), np.float32(9.0))  # holds all to be wrong
+    arrays["out"] = np.zeros_like(arrays["out"])
+    arrays["out"][-1] = 9.0, -9.0  # holds all to be wrong, and trusts none
     np.savez(own, **arrays)
     samples = scene("log_depth", seed=1)[0]
     result = ConsensusLearned(weights=str(own))(samples)
     assert result.wrong is not None
     assert (result.wrong > 0.99).all()
+    assert (result.weight < 0.01).all()
     assert ConsensusLearned()(samples).keep.any()
 
 

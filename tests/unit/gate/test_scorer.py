@@ -26,7 +26,7 @@ def arrays(**changes: Any) -> dict[str, Any]:
         "share": np.array([[-1.0]]),
         "hidden": np.array([[2.0]]),
         "hidden_bias": np.zeros(1),
-        "out": np.array([1.0, -0.5]),
+        "out": np.array([[1.0, -2.0], [-0.5, 3.0]]),
     }
     return {**made, **changes}
 
@@ -40,13 +40,14 @@ def written(folder: Path, **changes: Any) -> Path:
 def test_scores_by_hand(tmp_path: Path) -> None:
     scorer = Scorer.load(written(tmp_path))
     told = {"b": np.array([0.5, 1.5]), "a": np.array([3.0, 0.0]), "unheard": np.ones(2)}
-    np.testing.assert_allclose(scorer(told), [2.0 * (3.0 - 1.0) - 0.5, -0.5])
+    np.testing.assert_allclose(scorer(told).wrong, [2.0 * (3.0 - 1.0) - 0.5, -0.5])
+    np.testing.assert_allclose(scorer(told).trust, [-2.0 * 2.0 * (3.0 - 1.0) + 3.0, 3.0])
     far = {"a": np.array([1e9]), "b": np.array([-1e9])}
-    np.testing.assert_allclose(scorer(far), [2.0 * 4.0 - 0.5])
+    np.testing.assert_allclose(scorer(far).wrong, [2.0 * 4.0 - 0.5])
 
 
 @pytest.mark.parametrize(
-    "changes", [{"own": np.ones((3, 1))}, {"out": np.ones(1)}, {"mean": np.array([0.0, np.nan])}, {"std": np.ones(3)}]
+    "changes", [{"own": np.ones((3, 1))}, {"out": np.ones(2)}, {"mean": np.array([0.0, np.nan])}, {"std": np.ones(3)}]
 )
 def test_weights_that_do_not_fit_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(ContractError, match="fit together"):
@@ -66,4 +67,4 @@ def test_the_shipped_weights_know_what_is_told() -> None:
     found = told_of(*part)
     assert {str(name) for name in scorer_of("consensus_learned").names} == set(found)
     assert np.isfinite(scorer_of("consensus_learned")(found)).all()
-    assert sum(part.size for part in scorer_of("consensus_learned")[3:]) < 3000
+    assert sum(part.size for part in scorer_of("consensus_learned")[3:]) < 12_000

@@ -132,7 +132,7 @@ class TestTrend:
         x = np.log(z_m)
         uv = np.stack([np.arange(K, dtype=np.float64), np.zeros(K)], axis=1)
         samples = Samples(uv, np.array(z_m), x, "log_depth", True, np.array(weight))
-        fit = replace(Ols()(samples.kept), scale=1.0, shift=0.0, curve=curve)
+        fit = replace(Ols()(samples.trusted), scale=1.0, shift=0.0, curve=curve)
         return Scene(np.zeros((1, 8, 3), np.uint8), np.zeros((1, 8), np.float32), samples, fit)
 
     def reach(self, scene: Scene) -> tuple[float, float]:

@@ -61,6 +61,28 @@ def test_a_scan_is_read_as_it_is() -> None:
     np.testing.assert_array_equal(drawn.wrong, drawn.pixels % 7 == 0)
 
 
+def test_a_sensor_may_be_read_as_it_comes() -> None:
+    drawn = draw(frame(scan=True), "scan", -1.0, 700, np.random.default_rng(1))
+    assert drawn.wrong.mean() == pytest.approx(1 / 7, abs=0.04)
+
+
+def test_a_truth_with_holes_is_completed_and_stays_where_it_is() -> None:
+    made = frame()
+    known = np.random.default_rng(0).random((H, W)) < 0.2
+    sparse = replace(made, z_m=np.where(known, made.z_m, 0.0))
+    np.testing.assert_array_equal(sparse.dense_m[sparse.z_m > 0], made.z_m[sparse.z_m > 0])
+    seen = made.z_m > 0
+    assert np.median(np.abs(sparse.dense_m[seen] / made.z_m[seen] - 1.0)) < 0.02
+    assert (sparse.dense_m > 0).all()
+
+
+def test_stereo_cameras_read_other_things_each() -> None:
+    one, two, _ = frame().stereo_m
+    assert (one > 0).any()
+    assert (one != two).any()
+    np.testing.assert_array_equal(one, frame().stereo_m[0])
+
+
 def test_a_frame_with_fewer_pixels_gives_fewer_readings() -> None:
     small = replace(frame(), pixels=frame().pixels[:12])
     for family in FAMILIES:
