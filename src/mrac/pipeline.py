@@ -224,12 +224,12 @@ def _verdicts(reason: TextArray, gated: GateResult) -> Verdicts:
     """Puts the gate's verdicts on the usable anchors back among those that were not."""
     usable = np.flatnonzero(reason == USABLE)
     keep = np.zeros(reason.size, np.bool_)
-    score, wrong = np.full(reason.size, WORST_SCORE), np.ones(reason.size)
+    score, wrong, trust = np.full(reason.size, WORST_SCORE), np.ones(reason.size), np.zeros(reason.size)
     words = reason.astype("<U32")
-    keep[usable], score[usable] = gated.keep, gated.score
+    keep[usable], score[usable], trust[usable] = gated.keep, gated.score, gated.weight
     wrong[usable] = 1.0 - gated.weight if gated.wrong is None else gated.wrong
     words[usable] = gated.reason
-    return Verdicts(keep, score, wrong, words)
+    return Verdicts(keep, score, wrong, trust, words)
 
 
 def _stage(stage: str, choice: Any) -> Any:

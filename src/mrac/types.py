@@ -12,8 +12,7 @@ from mrac.curve import Curve
 from mrac.errors import ContractError
 from mrac.space import Space, as_space, to_space
 
-# Scores are robust standard deviations; anything that cannot be judged at all (a NaN, a point outside the image)
-# gets this one, so that scores stay finite and sort as "worst".
+# In robust standard deviations, of what cannot be judged at all (a NaN, a point outside the image): scores stay finite.
 WORST_SCORE = 1e6
 
 
@@ -166,8 +165,8 @@ class GateResult:
         keep: (K,) whether the anchor is taken for right.
         score: (K,) how suspicious it is, in robust standard deviations, finite, >= 0.
         reason: (K,) one word for a person: `consistent`, `unjudged`, `nearer_than_fit`, `farther_than_fit`, ...
-        weight: (K,) trust in [0, 1]. What comes after goes by it, not by `keep`: doubt enters as weight, stages that
-            know none take from 0.5 on, and only an anchor of weight 0 is not looked at.
+        weight: (K,) trust in [0, 1], by which what comes after goes: doubt is weight, stages that know none take from
+            0.5 on, an anchor of weight 0 is not looked at.
         status: `ok` or a named degradation.
         wrong: (K,) probability of being wrong, where trust is another matter (a right one may mislead the pixels
             around it). None is 1 − weight, and `keep` then is weight >= 0.5.
@@ -216,13 +215,14 @@ class Verdicts:
         keep: (K,) whether it was taken for right.
         score: (K,) suspicion in robust standard deviations; `WORST_SCORE` for a reading that could not be used at all.
         wrong: (K,) probability of being wrong; 0 or 1 from a gate that knows no doubt, 1 where it could not be used.
-        reason: (K,) one word: the gate's, or `not_finite`, `not_positive`, `out_of_range`, `bad_sigma`,
-            `out_of_image`, `no_relative_value`, `duplicate`.
+        trust: (K,) how far fit and head heard it, in [0, 1]; see `GateResult.weight`.
+        reason: (K,) one word: the gate's, or why it could not be used (docs/reference.md).
     """
 
     keep: BoolArray
     score: FloatArray
     wrong: FloatArray
+    trust: FloatArray
     reason: TextArray
 
     def __len__(self) -> int:
@@ -230,8 +230,8 @@ class Verdicts:
 
     def to_json(self) -> list[dict[str, Any]]:
         """One plain dictionary for each anchor."""
-        each = zip(self.keep, self.score.round(4), self.wrong.round(4), self.reason, strict=True)
-        return [{"keep": bool(k), "score": float(s), "wrong": float(w), "reason": str(r)} for k, s, w, r in each]
+        columns = {name: (v.round(4) if v.dtype.kind == "f" else v).tolist() for name, v in vars(self).items()}
+        return [dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)

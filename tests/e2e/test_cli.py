@@ -65,7 +65,8 @@ def test_the_main_job(files: Path) -> None:
     assert report["files"]["depth.png"] == "16 bit, depth_m = value / 1000"
     assert len(report["anchors"]) == 33
     assert all(not a["keep"] and a["reason"] == "nearer_than_surroundings" for a in report["anchors"][:6])
-    assert all(a["keep"] == (a["wrong"] <= 0.5) for a in report["anchors"])
+    assert all(a["keep"] == (a["wrong"] < 0.2) for a in report["anchors"])
+    assert all(0.0 <= a["trust"] <= 1.0 for a in report["anchors"])
     assert [a["wrong"] for a in report["anchors"][30:]] == [1.0, 1.0, 1.0]
     assert [a["reason"] for a in report["anchors"][30:]] == ["out_of_image", "not_positive", "not_finite"]
     assert set(report["timings_ms"]) == {"foundation", "anchors", "gate", "fit", "head"}

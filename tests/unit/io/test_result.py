@@ -19,7 +19,8 @@ def test_every_verdict_is_in_the_report(tmp_path: Path, result: MetricDepth) -> 
     write_result(tmp_path, result, ANCHORS, {})
     said = json.loads((tmp_path / "report.json").read_text())["anchors"]
     assert said[1] == {
-        "keep": False, "score": 1e6, "wrong": 1.0, "reason": "not_finite", "u": "nan", "v": 2.0, "z_m": 2.0,
+        "keep": False, "score": 1e6, "wrong": 1.0, "trust": 0.0, "reason": "not_finite",
+        "u": "nan", "v": 2.0, "z_m": 2.0,
     }  # fmt: skip
     assert [anchor["wrong"] for anchor in said] == [0.0, 1.0, 0.0, 0.0]
 
