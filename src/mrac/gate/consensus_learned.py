@@ -1,6 +1,7 @@
 """`consensus`, with the last word learned: what a reading's residuals and neighbours have meant on training images."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from mrac.gate._scorer import Scores, scorer_of
 from mrac.gate._testimony import told_of
 from mrac.gate.consensus import LEAST, Consensus, Part, dealt, gathered, verdict_on
 from mrac.options import check_numbers
+from mrac.threads import map_spans
 from mrac.types import GateResult, Samples
 
 
@@ -51,8 +53,9 @@ class ConsensusLearned(Consensus):
             return super().__call__(samples)
         groups = dealt(K)
         parts = self.parts(samples, groups)
+        scores = chain(*map_spans(len(parts), lambda first, last: list(map(self._scores, parts[first:last]))))
         order = np.argsort(np.concatenate(groups))
-        wrong, trust = (_logistic(np.concatenate(odds)[order]) for odds in zip(*map(self._scores, parts), strict=True))
+        wrong, trust = (_logistic(np.concatenate(odds)[order]) for odds in zip(*scores, strict=True))
         judged = gathered([part.judged for part in parts], groups)
         return verdict_on(
             samples, judged, np.where(trust > LEAST, trust, 0.0), wrong=wrong, keep=wrong < self.wrong_from
