@@ -25,9 +25,8 @@ from mrac.train.log import append_line, make_folder, number, progress_bar
 FILE: Final = "consensus_learned.npz"
 _POWER: Final = 0.5  # a scene of K readings counts as K to this power
 _REPORT: Final = 5  # epochs between lines of the log
-_CLEAN: Final = (
-    3.0  # what a scene with nothing wrong counts for in depth, as most are in use: clean cost halved, no other
-)
+# What a scene with nothing wrong counts for in depth, as most are in use: its cost is halved, that of others as before.
+_CLEAN: Final = 3.0
 _EASY: Final = 0.02  # relative error of depth that is no worse than none
 _STEEPEST: Final = 1.0  # norm of the gradient: one scene with a value that repeats must not throw all over
 

@@ -74,7 +74,8 @@ class SceneStore:
 
     @property
     def _made_for(self) -> str:
-        return json.dumps([asdict(self._plan), self._seed, self._data.limit])
+        networks = [path.name for path in self._data.networks]
+        return json.dumps([asdict(self._plan), self._seed, self._data.limit, self._data.folder.name, networks])
 
     def _is_ours(self, file: Path) -> bool:
         return file.is_file() and str(read_arrays(file, ("made_for",))["made_for"]) == self._made_for
