@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ from mrac.method._base import Method
 from mrac.relative import fill_invalid, in_space, range_beside, sample_bilinear, typical_range
 from mrac.space import Space, as_space
 from mrac.types import WORST_SCORE, Anchors, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
+
+_FEW: Final = 3  # readings, below which their scatter around a line says nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,11 +135,11 @@ class Calibrator:
                 beside = None if field is None else range_beside(field, samples.uv_px)
                 samples = replace(samples, alike=alike, beside=beside)
             gated = self.gate(samples)
-            if len(samples) and not (gated.weight >= 0.5).any():
+            if len(samples) and not _for_fit(gated).any():
                 gated = unjudged(len(samples), "gate_emptied")
             heard = samples.keep(gated.weight > 0.0, gated.weight)
         with _timed(timings, "fit"):
-            fit = self.fit(heard.trusted)  # a head may weigh what it doubts; a line may not
+            fit = self.fit(samples.keep(_for_fit(gated), gated.weight))
         return BeforeHead(Scene(image, field, heard, fit, looks), reason, gated, given, use, timings)
 
     def with_head(self, before: BeforeHead, dense: HeadResult, head_ms: float) -> MetricDepth:
@@ -177,6 +179,14 @@ class Calibrator:
             noise_m=None if anchors.sigma_m is None else anchors.sigma_m[usable],
             x_range=None if field is None else typical_range(field),
         )
+
+
+def _for_fit(gated: GateResult) -> BoolArray:
+    """(K,) what a fit is drawn through: a head may weigh what it doubts, a line should not."""
+    trusted = gated.weight >= 0.5
+    if np.count_nonzero(trusted) < _FEW:  # too few for a line: then what is not called wrong either
+        trusted |= gated.keep & (gated.weight > 0.0)
+    return trusted
 
 
 def _checked_field(relative: RelativeDepth | None, image: ImageArray) -> tuple[FloatArray | None, BoolArray | None]:

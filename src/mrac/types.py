@@ -138,8 +138,8 @@ class Samples:
 
     @property
     def trusted(self) -> Self:
-        """Those of half a weight or more, for stages that know no doubt."""
-        return self.keep(self.weight >= 0.5, self.weight)
+        """Those of half a weight or more, for heads that know no doubt; all where none has."""
+        return self.keep(self.weight >= 0.5, self.weight) if (self.weight >= 0.5).any() else self
 
     def keep(self, keep: BoolArray, weight: FloatArray) -> Self:
         """The samples a gate lets through, with its weights; `keep` and `weight` are (K,)."""
@@ -165,8 +165,8 @@ class GateResult:
         keep: (K,) whether the anchor is taken for right.
         score: (K,) how suspicious it is, in robust standard deviations, finite, >= 0.
         reason: (K,) one word for a person: `consistent`, `unjudged`, `nearer_than_fit`, `farther_than_fit`, ...
-        weight: (K,) trust in [0, 1], by which what comes after goes: doubt is weight, stages that know none take from
-            0.5 on, an anchor of weight 0 is not looked at.
+        weight: (K,) trust in [0, 1], by which what comes after goes: doubt is weight, who knows none takes from 0.5 on,
+            an anchor of weight 0 is not looked at.
         status: `ok` or a named degradation.
         wrong: (K,) probability of being wrong, where trust is another matter (a right one may mislead the pixels
             around it). None is 1 − weight, and `keep` then is weight >= 0.5.

@@ -1,6 +1,7 @@
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from PIL import Image
 
 from mrac import Anchors, Calibrator, ContractError, RelativeDepth, registry
 from mrac.conventions import BoolArray, FloatArray
-from mrac.gate._base import LineGate
+from mrac.gate._base import Gate, LineGate
 from mrac.gate.theil_sen_mad import TheilSenMad
 from mrac.pipeline import check_image
 from mrac.types import WORST_SCORE, GateResult, Samples
@@ -292,3 +293,30 @@ def test_the_paper_s_line_in_depth_sees_depth_when_the_network_gives_log_depth()
     out = Calibrator("cfa_ols")(np.zeros((60, 80, 3), np.uint8), anchors, relative)
     assert out.space == "depth"
     np.testing.assert_allclose(out.depth_m, z_m, rtol=1e-4)
+
+
+@dataclass(frozen=True)
+class Doubtful(Gate):
+    """Calls the first two wrong, and trusts so many of the others."""
+
+    num_trusted: int
+
+    def __call__(self, samples: Samples) -> GateResult:
+        K = len(samples)
+        keep = np.arange(K) >= 2
+        weight = np.where(np.arange(K) >= K - self.num_trusted, 0.9, 0.2)
+        return GateResult(
+            keep, np.zeros(K), np.where(keep, "consistent", "odd"), weight, wrong=np.where(keep, 0.1, 0.9)
+        )
+
+
+def test_where_few_are_trusted_the_fit_goes_by_the_verdicts(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    K = len(made.anchors)
+    for num_trusted, used in ((0, K - 2), (2, K - 2), (3, 3), (K - 1, K - 1)):
+        before = Calibrator(gate=Doubtful(num_trusted)).before_head(made.image, made.anchors, made.relative)
+        assert before.scene.fit.used.size == used
+        assert before.scene.fit.status == "ok"
+        assert len(before.scene.samples) == K
+        hard = before.scene.samples.trusted
+        assert len(hard) == (num_trusted or K)
