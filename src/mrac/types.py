@@ -1,6 +1,7 @@
 """What flows between the stages: frozen, checked once when made, shapes and units in every docstring."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -136,7 +137,7 @@ class Samples:
     def __len__(self) -> int:
         return self.z_m.size
 
-    @property
+    @cached_property
     def trusted(self) -> Self:
         """Those of half a weight or more, for heads that know no doubt; all where none has."""
         return self.keep(self.weight >= 0.5, self.weight) if (self.weight >= 0.5).any() else self
@@ -168,8 +169,7 @@ class GateResult:
         weight: (K,) trust in [0, 1], by which what comes after goes: doubt is weight, who knows none takes from 0.5 on,
             an anchor of weight 0 is not looked at.
         status: `ok` or a named degradation.
-        wrong: (K,) probability of being wrong, where trust is another matter (a right one may mislead the pixels
-            around it). None is 1 − weight, and `keep` then is weight >= 0.5.
+        wrong: (K,) probability of being wrong, where trust is another matter; None is 1 − weight, `keep` weight >= 0.5.
     """
 
     keep: BoolArray

@@ -162,7 +162,7 @@ class Kriging(Head):
     def _log_trend(self, scene: Scene, x: FloatArray | None, shape: tuple[int, ...]) -> FloatArray:
         """Log depth of the fit at `x`, of `shape`; without a relative field, of the fitted constant."""
         samples, curve = scene.samples, scene.fit.curve
-        z_m = samples.z_m[samples.weight >= 0.5] if (samples.weight >= 0.5).any() else samples.z_m
+        z_m = samples.trusted.z_m
         # One reading fixes the field's scale and says nothing of the scene's extent.
         factor = self.trend_reach if z_m.size > 1 else self.trend_reach**2
         reach = (float(z_m.min()) / factor, float(z_m.max()) * factor) if z_m.size else ()

@@ -63,10 +63,8 @@ class GateFrame:
             return self.z_m
         rng = np.random.default_rng(0)
         pixels = rng.choice(np.flatnonzero(known), min(_NUM_COMPLETING, int(known.sum())), replace=False)
-        uv_px = np.stack(np.unravel_index(pixels, self.z_m.shape)[::-1], axis=1)
-        completed = Calibrator(gate="none")(
-            self.image, Anchors(uv_px, self.z_m.ravel()[pixels]), RelativeDepth(self.field, "log_depth")
-        )
+        anchors = Anchors(self.uv_px(pixels), self.z_m.ravel()[pixels])
+        completed = Calibrator(gate="none")(self.image, anchors, RelativeDepth(self.field, "log_depth"))
         # A truth that is put back must not stick out of its surroundings: a camera would see a needle there.
         off, share = (
             ndimage.gaussian_filter(part, _AROUND_PX)
@@ -81,6 +79,10 @@ class GateFrame:
         return tuple(
             stereo_scan(self.image, self.dense_m, np.random.default_rng(seed), self.max_range_m) for seed in seeds
         )
+
+    def uv_px(self, pixels: NDArray[np.intp]) -> FloatArray:
+        """(n, 2) positions of (n,) flat indices."""
+        return np.stack(np.unravel_index(pixels, self.z_m.shape)[::-1], axis=1).astype(np.float64)
 
     def nearest_around(self, half_px: int) -> FloatArray:
         """(H, W) the least truth within `half_px` to each side, infinite without any."""

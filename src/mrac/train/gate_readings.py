@@ -73,9 +73,8 @@ def _injected(frame: GateFrame, family: str, share: float, num: int, rng: np.ran
     if family not in _FROM_BENCHMARK:
         return pixels, z_m
     outliers: Outliers = registry.create("outlier", family)
-    places = np.stack(np.unravel_index(pixels, frame.z_m.shape)[::-1], axis=1).astype(np.float64)
     seen = np.where(frame.z_m > 0.0, frame.z_m, np.nan)
-    truth = Truth(uv_px=places, z_m=z_m, truth_m=seen, max_range_m=frame.max_range_m)
+    truth = Truth(uv_px=frame.uv_px(pixels), z_m=z_m, truth_m=seen, max_range_m=frame.max_range_m)
     return pixels, outliers(truth, share, rng).z_m
 
 

@@ -104,7 +104,8 @@ def told(
     drawn: Drawn, frame: GateFrame, field: FloatArray, alike: Features, rng: np.random.Generator
 ) -> Iterator[Told]:
     """What the plain gate finds, group by group, `field` being what stands for the frame's."""
-    uv_px, x = _read(field, drawn.pixels)
+    uv_px = frame.uv_px(drawn.pixels)
+    x = sample_bilinear(field, uv_px)
     samples = Samples(
         uv_px=uv_px,
         z_m=drawn.z_m,
@@ -129,7 +130,8 @@ def _target(samples: Samples, frame: GateFrame, field: FloatArray, rng: np.rando
     assert samples.x is not None
     as_head = Features(frame.looks, field, Lengths(), range_at(samples))
     pixels = rng.choice(frame.pixels, _NUM_COMPARED)
-    uv_px, x = _read(field, pixels)
+    uv_px = frame.uv_px(pixels)
+    x = sample_bilinear(field, uv_px)
     parts = (
         as_head.at(samples.uv_px, samples.x),
         samples.x,
@@ -139,9 +141,3 @@ def _target(samples: Samples, frame: GateFrame, field: FloatArray, rng: np.rando
         np.log(frame.z_m.ravel()[pixels]),
     )
     return Target(*(part.astype(np.float32) for part in parts))
-
-
-def _read(field: FloatArray, pixels: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-    """(n, 2) positions of flat indices, and the field there."""
-    uv_px = np.stack(np.unravel_index(pixels, field.shape)[::-1], axis=1).astype(np.float64)
-    return uv_px, sample_bilinear(field, uv_px)

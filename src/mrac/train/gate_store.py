@@ -49,9 +49,12 @@ class SceneStore:
             for name, frames in self._data.sets().items():
                 for turned, chosen in ((False, frames), (True, frames[: self._plan.turned])):
                     file = self._folder / f"{name}{'-upside-down' if turned else ''}.npz"
-                    if not self._is_ours(file):
-                        self._save(file, list(self._drawn(name, chosen, turned, pool, progress)))
-                    yield from _load(file)
+                    if self._is_ours(file):
+                        yield from _load(file)
+                        continue
+                    found = list(self._drawn(name, chosen, turned, pool, progress))
+                    self._save(file, found)
+                    yield from found
 
     def _drawn(
         self, name: str, frames: list[Frame], turned: bool, pool: Executor, progress: Progress
