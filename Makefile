@@ -20,14 +20,14 @@ check: $(STAMP)  ## style and types
 	$(BIN)/mypy
 
 bench-speed: $(STAMP)  ## ours beside scipy, scikit-learn and numpy, in one run, as ratios
-	$(BIN)/pytest benchmarks/test_speed.py --benchmark-enable -q -p no:xdist -s
+	$(BIN)/pytest tests/speed/test_speed.py --benchmark-enable -q -p no:xdist -s
 
 bench-accuracy: $(STAMP)  ## depth from clean anchors, without and with the network; DATA: a folder with a manifest.csv
-	$(BIN)/python -m benchmarks.clean_anchors --data $(DATA) --sets nyu kitti15 sunrgbd tum --foundation none
-	$(BIN)/python -m benchmarks.clean_anchors --data $(DATA) --sets nyu kitti15 sunrgbd tum --foundation embedded
+	$(BIN)/python -m mrac.lab.studies.clean_anchors --data $(DATA) --sets nyu kitti15 sunrgbd tum --foundation none
+	$(BIN)/python -m mrac.lab.studies.clean_anchors --data $(DATA) --sets nyu kitti15 sunrgbd tum --foundation embedded
 
 bench-foundation: $(STAMP)  ## the embedded network by itself, beside fits that need none
-	$(BIN)/python -m benchmarks.foundation --data $(DATA) --sets nyu kitti15 sunrgbd tum
+	$(BIN)/python -m mrac.lab.studies.foundation --data $(DATA) --sets nyu kitti15 sunrgbd tum
 
 # The demo needs no torch, which everything else pulls in: gigabytes.
 $(LEAN): EXTRA := demo

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from mrac import registry
 from mrac.anchors._validity import USABLE, validity
-from mrac.cache import CacheUse, PredictionCache, predict
 from mrac.conventions import BoolArray, FloatArray, ImageArray, TextArray
 from mrac.errors import ContractError
-from mrac.fit._base import Fit
-from mrac.foundation._base import Foundation
-from mrac.gate._base import Gate, unjudged
-from mrac.head._base import Head, HeadResult, Scene
-from mrac.likeness.appearance import Looks
-from mrac.likeness.features import Features, Lengths
-from mrac.method._base import Method
+from mrac.fit.base import Fit
+from mrac.foundation.base import Foundation
+from mrac.gate.base import Gate, unjudged
+from mrac.gp.appearance import Looks
+from mrac.gp.features import Features, Lengths
+from mrac.head.base import Head, HeadResult, Scene
+from mrac.methods import Method
 from mrac.relative import fill_invalid, in_space, range_beside, sample_bilinear, typical_range
+from mrac.runtime.cache import CacheUse, PredictionCache, predict
 from mrac.space import Space, as_space
 from mrac.types import WORST_SCORE, Anchors, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
 

@@ -1,9 +1,10 @@
 """Finds implementations by file name: `mrac/gate/ransac.py` is the gate `ransac`. No list to edit.
 
 Listing names imports nothing: names come from the folder, summaries from the first line of each file's docstring.
+Files that start with an underscore, and `base.py`, are not implementations. Methods are the table in `methods.py`.
 Other packages add implementations through entry points of the group `mrac.<stage>`. A stage may have a `_catalog.py`
 with short names for specs: `dav2-large` stands for `hf:depth-anything/Depth-Anything-V2-Large-hf`. What a benchmark
-varies around the stages (data sets, outlier families, anchor placement) is found the same way.
+varies around the stages (data sets, outlier families, anchor placement) is found the same way, in `mrac.lab`.
 """
 
 import ast
@@ -17,32 +18,42 @@ from pathlib import Path
 from typing import Any, Final, get_type_hints
 
 from mrac.errors import ContractError
+from mrac.methods import METHODS
 
 STAGES: Final = ("foundation", "gate", "fit", "head", "method")
 KINDS: Final = (*STAGES, "dataset", "outlier", "placement")
-_PACKAGES: Final = {"dataset": "datasets", "outlier": "outliers"}
+_LAB: Final = {"dataset": "lab.data", "outlier": "lab.outliers", "placement": "lab.placement"}
 
 
 def _package(stage: str) -> str:
     if stage not in KINDS:
         raise ContractError(f"registry: {stage!r} is not a stage; one of {', '.join(KINDS)} is needed")
-    return _PACKAGES.get(stage, stage)
+    return _LAB.get(stage, stage)
 
 
 def _folder(stage: str) -> Path:
-    return Path(__file__).parent / _package(stage)
+    return Path(__file__).parent.joinpath(*_package(stage).split("."))
+
+
+def _own(stage: str) -> list[str]:
+    if stage == "method":
+        return list(METHODS)
+    found = (module.name for module in pkgutil.iter_modules([str(_folder(stage))]))
+    return [name for name in found if not name.startswith("_") and name != "base"]
 
 
 def names(stage: str) -> list[str]:
     """The registered names of `stage`, sorted: the package's own files and installed entry points."""
-    own = [m.name for m in pkgutil.iter_modules([str(_folder(stage))]) if not m.name.startswith("_")]
-    return sorted({*own, *(point.name for point in entry_points(group=f"mrac.{stage}"))})
+    return sorted({*_own(stage), *(point.name for point in entry_points(group=f"mrac.{stage}"))})
 
 
 def summary(stage: str, name: str) -> str:
-    """The first line of the implementation's docstring, read without importing it."""
-    path = _folder(stage) / f"{name}.py"
-    if not path.is_file():
+    """One line on the implementation: the first of its docstring, read without importing it."""
+    if stage == "method" and name in METHODS:
+        return METHODS[name].summary
+    own = (_folder(stage) / f"{name}.py", _folder(stage) / name / "__init__.py")
+    path = next((path for path in own if path.is_file()), None)
+    if path is None:
         return "from an installed plug-in"
     return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
 
@@ -65,10 +76,12 @@ def load(stage: str, name: str) -> Any:
     if name not in known:
         more = f", and the short names that `mrac list {stage}s` shows" if catalog(stage) else ""
         raise ContractError(f"{stage}: there is no {name!r}; known: {', '.join(known)}{more}")
-    if (_folder(stage) / f"{name}.py").is_file():
-        return importlib.import_module(f"mrac.{_package(stage)}.{name}").IMPLEMENTATION
-    (point,) = entry_points(group=f"mrac.{stage}", name=name)
-    return point.load()
+    if name not in _own(stage):
+        (point,) = entry_points(group=f"mrac.{stage}", name=name)
+        return point.load()
+    if stage == "method":
+        return METHODS[name]
+    return importlib.import_module(f"mrac.{_package(stage)}.{name}").IMPLEMENTATION
 
 
 def create(stage: str, spec: str) -> Any:

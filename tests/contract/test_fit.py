@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrac import registry
-from mrac.fit._base import PRIOR_DEPTH_M, Fit
+from mrac.fit.base import PRIOR_DEPTH_M, Fit
 from mrac.types import FitResult, Samples
 
 FITS = registry.names("fit")

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from mrac import ContractError, registry
 from mrac.conventions import ImageArray
-from mrac.foundation._base import Foundation
+from mrac.foundation.base import Foundation
 from mrac.space import SPACES
 from tests.networks import packages, toys
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrac import registry
-from mrac.gate._base import Gate, LineGate
+from mrac.gate.base import Gate, LineGate
 from mrac.gate.none import NoGate
 from mrac.types import WORST_SCORE, GateResult, Samples
 

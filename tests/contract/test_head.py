@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mrac import registry
 from mrac.fit.ols import Ols
-from mrac.head._base import Head, HeadResult, Scene
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.space import SPACES, Space
 from mrac.types import Samples
 from tests.conftest import MadeScene

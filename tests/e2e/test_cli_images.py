@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.e2e.test_cli import calibrate
-from tests.unit.io.test_image import write_png
+from tests.mrac.io.test_image import write_png
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 9), (9, 1), (32, 32), (3, 2000)])

@@ -6,7 +6,7 @@ import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import MissingExtra
-from mrac.outliers import near
+from mrac.lab.outliers import near
 from mrac.types import Anchors
 
 # Calibration of the 741×500 images as the dataset states it.

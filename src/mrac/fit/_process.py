@@ -3,9 +3,9 @@
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.likeness.features import Lengths
-from mrac.likeness.matern import Readings, posterior
-from mrac.likeness.without_image import places
+from mrac.gp.features import Lengths
+from mrac.gp.posterior import Readings, posterior
+from mrac.gp.without_image import places
 from mrac.types import Samples
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.curve import Curve
-from mrac.fit._base import Fit, y_per_log_depth
 from mrac.fit._process import Process
 from mrac.fit._relations import POWERS, Prior, Relation, curves, relations
-from mrac.likeness.student import log_density
+from mrac.fit.base import Fit, y_per_log_depth
+from mrac.gp.student_t import log_density
 from mrac.options import check_numbers
 from mrac.space import Space
 from mrac.types import FitResult, Samples

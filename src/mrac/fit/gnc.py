@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from mrac.conventions import FloatArray
-from mrac.fit._base import Fit
+from mrac.fit.base import Fit
 from mrac.fit.ols import least_squares
-from mrac.line.gnc import GncOptions, inliers
-from mrac.line.relative_error import error_unit
+from mrac.robust_line.gnc import GncOptions, inliers
+from mrac.robust_line.relative_error import error_unit
 from mrac.types import FitResult, Samples
 
 

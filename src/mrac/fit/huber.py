@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.fit._base import Fit, line_covariance
+from mrac.fit.base import Fit, line_covariance
 from mrac.fit.ols import least_squares
-from mrac.line.theil_sen import MAD_TO_SIGMA
 from mrac.options import check_numbers
+from mrac.robust_line.theil_sen import MAD_TO_SIGMA
 from mrac.types import FitResult, Samples
 
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from mrac.conventions import FloatArray
-from mrac.fit._base import Fit
+from mrac.fit.base import Fit
 from mrac.fit.ols import least_squares
-from mrac.line.msac import MsacOptions, supporters
-from mrac.line.relative_error import error_unit
+from mrac.robust_line.msac import MsacOptions, supporters
+from mrac.robust_line.relative_error import error_unit
 from mrac.types import FitResult, Samples
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
-from mrac.fit._base import Fit, line_covariance
+from mrac.fit.base import Fit, line_covariance
 from mrac.types import FitResult, Samples
 
 

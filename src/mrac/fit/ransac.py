@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.fit._base import Fit
+from mrac.fit.base import Fit
 from mrac.fit.ols import least_squares
-from mrac.line.ransac import RansacOptions, consensus
+from mrac.robust_line.ransac import RansacOptions, consensus
 from mrac.types import FitResult, Samples
 
 

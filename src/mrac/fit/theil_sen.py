@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.fit._base import Fit, line_covariance
-from mrac.line.theil_sen import MAD_TO_SIGMA, theil_sen_line
+from mrac.fit.base import Fit, line_covariance
+from mrac.robust_line.theil_sen import MAD_TO_SIGMA, theil_sen_line
 from mrac.types import FitResult, Samples
 
 # Against least squares under Gaussian noise: of the median of slopes (3/π; Sen 1968), and of the median intercept.

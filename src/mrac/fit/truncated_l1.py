@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.fit._base import Fit, line_covariance
-from mrac.line.relative_error import error_unit
-from mrac.line.truncated_l1 import truncated_l1_line
+from mrac.fit.base import Fit, line_covariance
 from mrac.options import check_numbers
+from mrac.robust_line.relative_error import error_unit
+from mrac.robust_line.truncated_l1 import truncated_l1_line
 from mrac.types import FitResult, Samples
 
 _EFFICIENCY: Final = 2.0 / math.pi  # of least absolute deviations under Gaussian noise

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError, MissingExtra
-from mrac.foundation._base import Foundation
 from mrac.foundation._checkpoint import Checkpoint, locate
 from mrac.foundation._placement import check_dtype, import_torch, place
+from mrac.foundation.base import Foundation
 from mrac.types import RelativeDepth
 
 _RESIZE = ("checkpoint", "original")

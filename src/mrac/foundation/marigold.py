@@ -10,9 +10,9 @@ from PIL import Image
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError, MissingExtra, first_line
-from mrac.foundation._base import Foundation
 from mrac.foundation._checkpoint import Checkpoint, check_safetensors, locate
 from mrac.foundation._placement import Placement, check_dtype, import_torch, place
+from mrac.foundation.base import Foundation
 from mrac.options import check_numbers
 from mrac.relative import resize_field
 from mrac.types import RelativeDepth

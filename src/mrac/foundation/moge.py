@@ -12,9 +12,9 @@ from PIL import Image
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError, MissingExtra, first_line
-from mrac.foundation._base import Foundation
 from mrac.foundation._checkpoint import Checkpoint, locate
 from mrac.foundation._placement import import_torch, place
+from mrac.foundation.base import Foundation
 from mrac.options import check_numbers
 from mrac.relative import resize_field
 from mrac.types import RelativeDepth

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mrac.conventions import ImageArray
-from mrac.foundation._base import Foundation
+from mrac.foundation.base import Foundation
 from mrac.types import RelativeDepth
 
 

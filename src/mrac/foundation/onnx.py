@@ -11,10 +11,10 @@ from PIL import Image
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
-from mrac.foundation._base import Foundation
+from mrac.foundation.base import Foundation
 from mrac.io.files import user_path
-from mrac.onnx_session import network_identity, run_network
 from mrac.relative import resize_field
+from mrac.runtime.onnx_session import network_identity, run_network
 from mrac.space import Space, as_space
 from mrac.types import RelativeDepth
 

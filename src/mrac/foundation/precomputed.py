@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
-from mrac.foundation._base import Foundation
+from mrac.foundation.base import Foundation
 from mrac.io.files import read_array, read_arrays, read_png16, user_path
 from mrac.relative import resize_field
 from mrac.space import as_space

@@ -6,12 +6,12 @@ from itertools import chain
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.gate._base import unjudged
-from mrac.gate._scorer import Scores, scorer_of
-from mrac.gate._testimony import told_of
+from mrac.gate.base import unjudged
 from mrac.gate.consensus import LEAST, Consensus, Part, dealt, gathered, verdict_on
+from mrac.gate.consensus.classifier import Scores, scorer_of
+from mrac.gate.consensus.classifier_inputs import told_of
 from mrac.options import check_numbers
-from mrac.threads import map_spans
+from mrac.runtime.parallel import map_spans
 from mrac.types import GateResult, Samples
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.fit.ols import least_squares
-from mrac.gate._base import LineGate, verdict
-from mrac.line.gnc import GncOptions, inliers
-from mrac.line.relative_error import error_unit
+from mrac.gate.base import LineGate, verdict
+from mrac.robust_line.gnc import GncOptions, inliers
+from mrac.robust_line.relative_error import error_unit
 from mrac.types import GateResult, Samples
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mrac.gate._base import Gate, unjudged
+from mrac.gate.base import Gate, unjudged
 from mrac.types import GateResult, Samples
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.fit.ols import least_squares
-from mrac.gate._base import LineGate, verdict
-from mrac.line.ransac import RansacOptions, consensus
+from mrac.gate.base import LineGate, verdict
+from mrac.robust_line.ransac import RansacOptions, consensus
 from mrac.space import Space
 from mrac.types import GateResult, Samples
 

@@ -6,10 +6,10 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.gate._base import LineGate, verdict
-from mrac.line.siegel import siegel_slope
-from mrac.line.theil_sen import mad_test
+from mrac.gate.base import LineGate, verdict
 from mrac.options import check_numbers
+from mrac.robust_line.siegel import siegel_slope
+from mrac.robust_line.theil_sen import mad_test
 from mrac.types import GateResult, Samples
 
 # The repeated median costs K²: half a second here, two minutes at 100,000 anchors.

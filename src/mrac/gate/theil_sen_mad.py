@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
-from mrac.gate._base import LineGate, verdict
-from mrac.line.theil_sen import NOT_FINITE, theil_sen_mad
+from mrac.gate.base import LineGate, verdict
 from mrac.options import check_numbers
+from mrac.robust_line.theil_sen import NOT_FINITE, theil_sen_mad
 from mrac.types import GateResult, Samples, as_numbers
 
 

@@ -7,10 +7,10 @@ from scipy import ndimage
 from scipy.spatial import QhullError, cKDTree
 
 from mrac.conventions import FloatArray
-from mrac.fit._base import UNCHECKED_SPREAD
-from mrac.head._base import Scene
+from mrac.delaunay import fill_triangles
+from mrac.fit.base import UNCHECKED_SPREAD
 from mrac.head.affine import SIGMA_SHARE
-from mrac.triangles import fill_triangles
+from mrac.head.base import Scene
 from mrac.vi_depth.alignment import PixelReadings, readings_on_pixels
 from mrac.vi_depth.ranges import Ranges
 

@@ -13,14 +13,14 @@ from PIL import Image
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
-from mrac.head._base import Head, HeadResult, Scene
 from mrac.head._rendering import SIGMA_FLOOR, Normal, anchor_values, correction_unit, render, working_size
 from mrac.head._weights import Kind, Network, weights_path
 from mrac.head.affine import SIGMA_SHARE, Affine
-from mrac.onnx_session import run_network
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.options import check_numbers
+from mrac.runtime.onnx_session import run_network
+from mrac.runtime.parallel import for_each_span
 from mrac.space import Space
-from mrac.threads import for_each_span
 
 _ROWS: Final = 64
 

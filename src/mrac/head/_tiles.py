@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from mrac.conventions import FloatArray
-from mrac.jit import fast_kernel, kernel
-from mrac.likeness.features import Features
-from mrac.likeness.matern import Readings, posterior, segment
-from mrac.threads import for_each_span, num_cores
+from mrac.gp.features import Features
+from mrac.gp.posterior import Readings, posterior, segment
+from mrac.runtime.jit import fast_kernel, kernel
+from mrac.runtime.parallel import for_each_span, num_cores
 
 NUM_NEAREST: Final = 48
 NUM_SPREAD: Final = 12

@@ -9,7 +9,7 @@ from typing import Final, Literal, Self, get_args
 from mrac.errors import ContractError
 from mrac.head._rendering import NUM_PIXELS, Form
 from mrac.io.files import user_path
-from mrac.onnx_session import network_metadata
+from mrac.runtime.onnx_session import network_metadata
 from mrac.space import SPACES, Space
 
 Kind = Literal["residual", "raw"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.head._base import Head, HeadResult, Scene
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.space import Space, depth_std, from_space
 from mrac.types import FitResult
 

@@ -5,8 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from mrac.head._base import Head, HeadResult, Scene
 from mrac.head.affine import SIGMA_SHARE, Affine, line_std
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.options import check_numbers
 from mrac.space import MIN_DEPTH_M, depth_std
 

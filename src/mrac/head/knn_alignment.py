@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from mrac.conventions import FloatArray
-from mrac.head._base import Head, HeadResult, Scene
 from mrac.head.affine import SIGMA_SHARE, Affine
-from mrac.jit import kernel
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.options import check_numbers
+from mrac.runtime.jit import kernel
+from mrac.runtime.parallel import for_each_span
 from mrac.space import depth_std, from_space
-from mrac.threads import for_each_span
 
 _TILE: Final = 16  # pixels along each side, whose nearest anchors are looked for together
 _NEAREST_PX: Final = 1e-6  # where a pixel has an anchor of its own, that one is all that counts

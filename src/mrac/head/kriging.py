@@ -7,17 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
-from mrac.fit._base import PRIOR_SPREAD
-from mrac.head._base import Head, HeadResult, Scene
+from mrac.fit.base import PRIOR_SPREAD
+from mrac.gp.appearance import Looks
+from mrac.gp.features import Features, Lengths
+from mrac.gp.grid import enlarged
+from mrac.gp.posterior import PRIOR_VAR, Readings, posterior, predict
 from mrac.head._tiles import NUM_NEAREST, predict_tiled
 from mrac.head.affine import SIGMA_SHARE
-from mrac.likeness.appearance import Looks
-from mrac.likeness.features import Features, Lengths
-from mrac.likeness.grid import enlarged
-from mrac.likeness.matern import PRIOR_VAR, Readings, posterior, predict
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.options import check_numbers
+from mrac.runtime.parallel import for_each_span
 from mrac.space import from_space, log_from_space
-from mrac.threads import for_each_span
 from mrac.types import Samples
 
 _ROWS: Final = 32  # of an image, finished at a time

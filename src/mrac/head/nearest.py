@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from mrac.head._base import Head, HeadResult, Scene
 from mrac.head._interpolation import nearest_map, readings_of, share_between
 from mrac.head.affine import Affine
+from mrac.head.base import Head, HeadResult, Scene
 
 
 @dataclass(frozen=True, kw_only=True)

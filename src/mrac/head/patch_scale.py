@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mrac.head._base import Head, HeadResult, Scene
 from mrac.head._membrane import membrane, on_cells
 from mrac.head.affine import SIGMA_SHARE, Affine
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.options import check_numbers
 from mrac.relative import resize_field, sample_bilinear
 from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M

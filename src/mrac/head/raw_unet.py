@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.head._base import Scene
 from mrac.head._learned import LearnedHead, Told
 from mrac.head._weights import Kind
+from mrac.head.base import Scene
 from mrac.space import from_space
 
 

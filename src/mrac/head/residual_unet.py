@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mrac.conventions import FloatArray
-from mrac.head._base import Scene
 from mrac.head._learned import LearnedHead, Told
 from mrac.head._weights import Kind
+from mrac.head.base import Scene
 from mrac.space import from_space
 
 

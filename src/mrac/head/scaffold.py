@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mrac.errors import ContractError
-from mrac.head._base import Head, HeadResult, Scene
 from mrac.head._interpolation import linear_over_triangles, readings_of
 from mrac.head.affine import Affine
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.options import check_numbers
 
 

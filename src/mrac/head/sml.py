@@ -6,8 +6,8 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.head._base import Head, HeadResult, Scene
 from mrac.head.affine import SIGMA_SHARE, Affine
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.space import Space
 from mrac.vi_depth.alignment import PixelReadings, align, readings_on_pixels
 from mrac.vi_depth.learner import Trained, open_learner

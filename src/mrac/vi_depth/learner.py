@@ -10,12 +10,12 @@ from typing import Final
 
 import numpy as np
 
-from mrac.cache.location import user_cache
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError, MissingExtra
 from mrac.head._weights import weights_path
 from mrac.io.files import user_path
-from mrac.onnx_session import network_metadata, run_network
+from mrac.runtime.cache.location import user_cache
+from mrac.runtime.onnx_session import network_metadata, run_network
 from mrac.vi_depth.description import described
 from mrac.vi_depth.predictors import Standardisation, predictor
 from mrac.vi_depth.ranges import VOID, Ranges

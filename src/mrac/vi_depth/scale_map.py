@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial import QhullError
 
 from mrac.conventions import FloatArray
-from mrac.triangles import fill_triangles
+from mrac.delaunay import fill_triangles
 from mrac.vi_depth.alignment import PixelReadings
 
 _OUTSIDE: Final = 1.0  # beyond the readings' convex hull the alignment is taken as it is

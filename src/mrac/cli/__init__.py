@@ -1,0 +1,89 @@
+"""The command line: `mrac calibrate | demo | list | cache | bench | data | train`.
+
+Commands load when they are called, so that `--help` and `list` wait for nothing; those of the laboratory (`bench`,
+`data`, `train`) live in `mrac.lab.cli`. An error is one line, exit code 2; `--debug` shows more.
+"""
+
+import importlib
+import io
+import sys
+from typing import Final
+
+import click
+
+from mrac.errors import MracError
+from mrac.version import __version__
+
+_COMMANDS: Final = {
+    "bench": "mrac.lab.cli.bench",
+    "cache": "mrac.cli.cache",
+    "calibrate": "mrac.cli.calibrate",
+    "data": "mrac.lab.cli.data",
+    "demo": "mrac.cli.demo",
+    "list": "mrac.cli.list",
+    "train": "mrac.lab.cli.train",
+}
+"""The module of each command; its `COMMAND` is what runs."""
+
+
+class _Lazy(click.Group):
+    """A group that imports a command when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """See click."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """See click."""
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(_COMMANDS[cmd_name]).COMMAND
+        return command
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="mrac")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def cli(debug: bool) -> None:
+    """Dense metric depth from one image and a few range readings, some of them wrong.
+
+    \b
+    Examples:
+      mrac demo --out demo
+      mrac calibrate a.jpg --anchors a.csv --out result
+      mrac list methods
+    """
+
+
+def main() -> None:
+    """Entry point: any error of ours, or of the user's, is one line and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a console without Greek or accents shows "?" and goes on
+            stream.reconfigure(errors="replace")
+    debug = "--debug" in sys.argv[1:]
+    try:
+        # --debug is taken anywhere on the line: nobody remembers which side of the command an option belongs to.
+        code = cli.main([word for word in sys.argv[1:] if word != "--debug"], standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
+    except click.exceptions.Abort:
+        click.echo("mrac: stopped", err=True)
+        sys.exit(130)
+    except Exception as error:
+        if debug:
+            raise
+        click.echo(f"mrac: {_one_line(error)}", err=True)
+        sys.exit(2 if isinstance(error, (click.ClickException, MracError, OSError)) else 1)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, click.ClickException):
+        return " ".join(error.format_message().split())
+    if isinstance(error, MracError):
+        return " ".join(str(error).split())
+    if isinstance(error, OSError):
+        return f"{error.filename2 or error.filename or 'file'}: {error.strerror or error}"
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"internal error ({what}); --debug shows where. Please report it."

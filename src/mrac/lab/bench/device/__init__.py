@@ -1,0 +1,94 @@
+"""Learned heads on a device of torch's: all conditions of an image go through the network together."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mrac.conventions import ImageArray
+from mrac.errors import MissingExtra, first_line
+from mrac.head.base import HeadResult, Scene
+from mrac.head.raw_unet import RawUnet
+from mrac.head.residual_unet import ResidualUnet
+from mrac.head.sml import Sml
+from mrac.pipeline import BeforeHead, Calibrator
+from mrac.types import Anchors, MetricDepth, RelativeDepth
+
+BatchedHead = Callable[[Sequence[Scene]], list[HeadResult]]
+"""From scenes of one image, with one relative field, to what the head says of each."""
+
+
+def on_device(calibrator: Any, device: str) -> Any:
+    """The calibrator as the benchmark should call it.
+
+    Args:
+        calibrator: a `Calibrator`.
+        device: `cpu` is without torch; anything else is torch's name of a device, on which networks of heads run. So
+            `cpu:0` takes this way on the CPU, to compare the two.
+
+    Returns:
+        `calibrator` itself on `cpu`, and where its head has no network that torch runs; else a `Batched`.
+
+    Raises:
+        ContractError: the weights that torch needs are not beside those that are named.
+        MissingExtra: torch is not installed.
+    """
+    head = None if device == "cpu" else calibrator.head
+    batched: BatchedHead
+    try:
+        # By their very class: how another one composes depth is not known here.
+        if type(head) is ResidualUnet or type(head) is RawUnet:
+            from mrac.lab.bench.device.learned import LearnedOnDevice  # noqa: PLC0415  (needs torch)
+
+            batched = LearnedOnDevice(head, device)
+        elif type(head) is Sml and not head.global_alignment_only:
+            from mrac.lab.bench.device.scale_map import SmlOnDevice  # noqa: PLC0415
+
+            batched = SmlOnDevice(head, device)
+        else:
+            return calibrator
+    except ModuleNotFoundError:
+        raise MissingExtra(f"bench --device {device}", "torch") from None
+    return Batched(calibrator, batched)
+
+
+class Batched:
+    """A calibrator for all conditions of an image at once.
+
+    Args:
+        calibrator: all stages but the head are its own, one condition after the other.
+        head: in place of its head.
+    """
+
+    def __init__(self, calibrator: Calibrator, head: BatchedHead) -> None:
+        self._calibrator = calibrator
+        self._head = head
+
+    def batch(
+        self, image: ImageArray, anchors: Sequence[Anchors], relative: RelativeDepth | None
+    ) -> list[MetricDepth | Exception]:
+        """A result for each of the anchors, or what was raised; each says that the head took its share of the time.
+
+        Raises:
+            OSError: the device failed, for want of memory or otherwise: no row of a table should say so.
+        """
+        before = [self._before(image, one, relative) for one in anchors]
+        scenes = [one.scene for one in before if isinstance(one, BeforeHead)]
+        start = time.perf_counter()
+        try:
+            dense = self._head(scenes)
+        except RuntimeError as error:  # torch's own; ours are ValueErrors
+            raise OSError(f"bench: the device failed ({first_line(error)}); fewer --workers need less memory") from None
+        except Exception as error:  # of weights or options: it is that of every condition
+            return [one if isinstance(one, Exception) else error for one in before]
+        head_ms = (time.perf_counter() - start) * 1e3 / max(len(scenes), 1)
+        left = iter(dense)
+        return [
+            self._calibrator.with_head(one, next(left), head_ms) if isinstance(one, BeforeHead) else one
+            for one in before
+        ]
+
+    def _before(self, image: ImageArray, anchors: Anchors, relative: RelativeDepth | None) -> BeforeHead | Exception:
+        try:
+            return self._calibrator.before_head(image, anchors, relative)
+        except Exception as error:  # as in `methods.calibrate_all`
+            return error

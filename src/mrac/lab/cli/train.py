@@ -1,0 +1,106 @@
+"""`mrac train RECIPE`: the recipes that made the networks in the package."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from mrac.errors import MissingExtra
+from mrac.lab.cli.train_gate import gate
+from mrac.lab.cli.train_heads import COUNT, PATH, SEED, SHARE, Number, head_commands
+
+_FACTOR = Number(0.0, 1e3, min_open=True)
+
+
+class _Fold(click.ParamType[tuple[int, int]]):
+    """`I/N`, with I from 0 to N − 1."""
+
+    name = "fold"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See click."""
+        number, slash, num_folds = str(value).partition("/")
+        if not (slash and number.isdecimal() and num_folds.isdecimal() and int(number) < int(num_folds)):
+            self.fail(f"{value!r} is not a fold; 0/3, 1/3 and 2/3 are the three of a pack in three", param, ctx)
+        return int(number), int(num_folds)
+
+
+_FOLD = _Fold()
+
+
+@click.group(name="train")
+def train_command() -> None:
+    """Train a network that ships with the package.
+
+    \b
+    Example:
+      mrac train foundation --data pack/train --out run
+      mrac train vanilla --data pack/train --out vanilla
+    """
+
+
+@train_command.command()
+@click.option("--data", type=PATH, required=True, metavar="DIR", help="Training pack: a folder with a manifest.csv.")
+@click.option("--out", type=PATH, required=True, metavar="DIR", help="Folder for state, log and network.")
+@click.option("--device", default="", metavar="NAME", help="cpu or cuda. Default: the GPU where there is one.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of everything drawn.")
+@click.option(
+    "--hold-out", type=SHARE, default=0.0, show_default=True, metavar="SHARE", help="Of the scenes, to measure on."
+)
+@click.option(
+    "--fold",
+    type=_FOLD,
+    metavar="I/N",
+    help="In place of --hold-out: leave out fold I of N of the scenes, for `--out-of-fold` of the heads' trainings.",
+)
+@click.option(
+    "--steps", type=_FACTOR, default=1.0, show_default=True, metavar="FACTOR", help="Of the recipe's number of steps."
+)
+@click.option("--scenes", type=COUNT, metavar="N", help="Rendered scenes. Default: the recipe's 4000; 0 for none.")
+@click.option("--from", "teacher", type=PATH, metavar="FILE", help="A second round: embedded.safetensors of a first.")
+def foundation(
+    data: Path, out: Path, device: str, hold_out: float, fold: tuple[int, int] | None, **recipe_options: Any
+) -> None:
+    """Train the embedded foundation: 13 minutes on one H200. Killed, the same command goes on.
+
+    Writes state.safetensors and log.jsonl while it runs, at the end embedded.safetensors and embedded.onnx.
+
+    \b
+    Examples:
+      mrac train foundation --data pack/train --out run --hold-out 0.14
+      mrac train foundation --data pack/train --out without0 --fold 0/3 --steps 0.3
+      mrac train foundation --data pack/train --out run2 --from run/embedded.safetensors
+      mrac calibrate a.jpg --anchors a.csv --foundation embedded:run/embedded.onnx --out result
+    """
+    try:
+        import torch  # noqa: F401, PLC0415  (gigabytes: only those who train have it)
+    except ImportError:
+        raise MissingExtra("training", "lab") from None
+    from dataclasses import replace  # noqa: PLC0415
+
+    from mrac.lab.train.folds import fold_of  # noqa: PLC0415
+    from mrac.lab.train.foundation.run import RunOptions, is_held_out, train_foundation  # noqa: PLC0415
+    from mrac.lab.train.foundation.training import FoundationOptions, second_round  # noqa: PLC0415
+
+    recipe = FoundationOptions(seed=recipe_options["seed"])
+    teacher: Path | None = recipe_options["teacher"]
+    if teacher is not None:
+        recipe = second_round(recipe)
+    factor, scenes = recipe_options["steps"], recipe_options["scenes"]
+    phases = tuple(replace(phase, num_steps=max(1, round(factor * phase.num_steps))) for phase in recipe.phases)
+    warmup = max(1, round(factor * recipe.warmup))
+    num_scenes = recipe.num_scenes if scenes is None else scenes
+    recipe = replace(recipe, phases=phases, warmup=warmup, num_scenes=num_scenes)
+
+    def is_held(scene: str) -> bool:
+        return is_held_out(scene, hold_out) if fold is None else fold_of(scene, fold[1]) == fold[0]
+
+    network = train_foundation(recipe, RunOptions(data, out, device, teacher=teacher), is_held, Console())
+    click.echo(f"{network}: {network.stat().st_size / 1e6:.1f} MB")
+
+
+for command in (*head_commands(), gate):
+    train_command.add_command(command)
+
+COMMAND = train_command

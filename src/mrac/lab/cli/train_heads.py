@@ -1,0 +1,182 @@
+"""`mrac train vanilla | b_prime | raw_depth | sml_retrained | ablation | export`: the learned heads."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from mrac.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from mrac.lab.train.heads.data import DataOptions
+    from mrac.lab.train.heads.options import HeadOptions
+    from mrac.lab.train.heads.session import HeadRun
+
+PATH = click.Path(path_type=Path)
+SEED, COUNT = click.IntRange(0, 2**32 - 1), click.IntRange(0)
+
+
+class Number(click.FloatRange):
+    """Between two ends, and a number: click lets NaN through."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See click."""
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
+
+
+SHARE = Number(0.0, 1.0, max_open=True)
+
+_OPTIONS = (
+    click.option("--data", type=PATH, required=True, metavar="DIR", help="Training pack: a folder with manifest.csv."),
+    click.option("--out", type=PATH, required=True, metavar="DIR", help="Folder for state, log and head."),
+    click.option(
+        "--foundation", default="embedded", show_default=True, metavar="SPEC", help="Where relative depth comes from."
+    ),
+    click.option(
+        "--out-of-fold",
+        type=PATH,
+        multiple=True,
+        metavar="FILE",
+        help="In its place, once per fold in order: networks of `mrac train foundation --fold`. Each frame's relative "
+        "depth comes from the one that never saw its scene.",
+    ),
+    click.option("--epochs", type=click.IntRange(1), metavar="N", help="Default: the recipe's."),
+    click.option("--batch", type=click.IntRange(1), metavar="N", help="Images a step. Default: the recipe's."),
+    click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of everything drawn."),
+    click.option("--device", default="", metavar="NAME", help="cpu or cuda. Default: the GPU where there is one."),
+    click.option(
+        "--precision",
+        type=click.Choice(["no", "fp16", "bf16"]),
+        help="Of the network's arithmetic. Default: fp16 on a GPU, no (single precision) on a CPU.",
+    ),
+    click.option(
+        "--hold-out", type=SHARE, default=0.1, show_default=True, metavar="SHARE", help="Of the scenes, to measure on."
+    ),
+    click.option("--score-every", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Epochs."),
+    click.option("--limit", type=click.IntRange(1), metavar="N", help="Use so many images only."),
+)
+_FORM = click.option(
+    "--form",
+    type=click.Choice(["metres", "scale_free"]),
+    help="How anchors enter and what a correction is worth. Default: metres, the paper's.",
+)
+
+
+def head_commands() -> list[click.Command]:
+    """One command per recipe, the ablation, and the export."""
+    recipes = {
+        "vanilla": "Train the paper's residual head: clean anchors, four losses.",
+        "b_prime": "Train the paper's residual head with anchors dropped at random, up to 40 %.",
+        "raw_depth": "Train the same network to give depth without a closed-form fit.",
+        "sml_retrained": "Train VI-Depth's scale-map learner on 150 readings.",
+    }
+    made = [_recipe_command(name, summary) for name, summary in recipes.items()]
+    return [*made, ablation, export]
+
+
+def _with_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _recipe_command(name: str, summary: str) -> click.Command:
+    @_with_options
+    def train(**given: Any) -> None:
+        _need_torch()
+        from mrac.lab.train.heads import recipes  # noqa: PLC0415  (torch)
+        from mrac.lab.train.heads.run import train_head  # noqa: PLC0415
+
+        options = _changed(getattr(recipes, name)(), given)
+        head = train_head(options, _data(given, options), _run(given), Console())
+        click.echo(f"{head}: {head.stat().st_size / 1e6:.1f} MB")
+
+    text = (
+        f"{summary} Killed, the same command goes on.\n\n"
+        "Writes state.safetensors, log.jsonl, last.safetensors and best.safetensors (of the scenes held out) and "
+        f"TensorBoard's curves while it runs, at the end {name}.safetensors and {name}.onnx.\n\n"
+        f"\b\nExamples:\n  mrac train {name} --data pack/train --out run\n"
+        f"  mrac train {name} --data pack/train --out run --out-of-fold f0.safetensors --out-of-fold f1.safetensors\n"
+    )
+    return click.command(name, help=text)(_FORM(train) if name in ("vanilla", "b_prime") else train)
+
+
+@click.command()
+@_with_options
+@_FORM
+def ablation(**given: Any) -> None:
+    """Train the eleven rows of the paper's loss–architecture table, side by side. Killed, it goes on.
+
+    Each row has a folder of its own in --out; at the end the table is there as ablation.json, .csv and .md.
+
+    \b
+    Example:
+      mrac train ablation --data pack/train --out ablation
+    """
+    _need_torch()
+    from mrac.lab.train.heads.ablation import run_ablation  # noqa: PLC0415  (torch)
+    from mrac.lab.train.heads.recipes import ablation as rows  # noqa: PLC0415
+
+    recipes = {name: _changed(options, given) for name, options in rows().items()}
+    run_ablation(recipes, _data(given, next(iter(recipes.values()))), _run(given), Console())
+
+
+@click.command()
+@click.argument("head", type=PATH)
+@click.option("--out", type=PATH, metavar="FILE", help="Default: beside it, with the suffix .onnx.")
+def export(head: Path, out: Path | None) -> None:
+    """Write a trained HEAD (.safetensors) as ONNX, for the runtime without torch.
+
+    \b
+    Example:
+      mrac train export run/best.safetensors --out vanilla.onnx
+    """
+    _need_torch()
+    from mrac.lab.train.heads.export import export_checkpoint  # noqa: PLC0415  (torch)
+
+    target = out or head.with_suffix(".onnx")
+    export_checkpoint(head, target)
+    click.echo(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
+
+
+def _need_torch() -> None:
+    try:
+        import torch  # noqa: F401, PLC0415  (gigabytes: only those who train have it)
+    except ImportError:
+        raise MissingExtra("training", "lab") from None
+
+
+def _changed(options: "HeadOptions", given: dict[str, Any]) -> "HeadOptions":
+    from dataclasses import replace  # noqa: PLC0415
+
+    wanted = {"num_epochs": given["epochs"], "batch": given["batch"], "form": given.get("form"), "seed": given["seed"]}
+    if options.kind != "residual":
+        wanted["form"] = None  # without a fit there is none to be free of
+    return replace(options, **{name: value for name, value in wanted.items() if value is not None})
+
+
+def _data(given: dict[str, Any], options: "HeadOptions") -> "DataOptions":
+    from mrac.lab.train.heads.data import DataOptions, FromFoundation, OutOfFold  # noqa: PLC0415
+
+    files = given["out_of_fold"]
+    predictor = OutOfFold(tuple(files)) if files else FromFoundation(given["foundation"])
+    return DataOptions(
+        folder=given["data"],
+        predictor=predictor,
+        space=options.space,
+        num_pixels=options.num_pixels,
+        limit=given["limit"],
+    )
+
+
+def _run(given: dict[str, Any]) -> "HeadRun":
+    from mrac.lab.train.heads.session import HeadRun  # noqa: PLC0415
+
+    names = ("out", "device", "precision", "hold_out", "score_every")
+    return HeadRun(**{name: given[name] for name in names})

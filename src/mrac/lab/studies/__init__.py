@@ -1,0 +1,1 @@
+"""Studies: one script each, `python -m mrac.lab.studies.NAME`."""

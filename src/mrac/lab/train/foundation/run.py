@@ -1,0 +1,150 @@
+"""`mrac train foundation`: from a folder of frames to a network that ships."""
+
+import dataclasses
+import hashlib
+import json
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from rich.console import Console
+
+from mrac.errors import ContractError
+from mrac.lab.export.onnx import export_onnx
+from mrac.lab.train.foundation.checkpoint import load_network, load_state, save_network, save_state
+from mrac.lab.train.foundation.imagenet_weights import published_encoder
+from mrac.lab.train.foundation.network import DepthNetwork
+from mrac.lab.train.foundation.rendered import render_frames
+from mrac.lab.train.foundation.rounding import round_weights
+from mrac.lab.train.foundation.training import FoundationOptions, FoundationTraining
+from mrac.lab.train.foundation.validate import validate
+from mrac.lab.train.frames import Frames, load_frames
+from mrac.lab.train.log import STATE, append_line, make_folder, number, progress_bar, tidy
+
+_SCENE_SIZE = (360, 480)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What does not change the network that comes out, but where, how and how closely watched.
+
+    Attributes:
+        data: the training pack, a folder with a manifest.csv.
+        out: for the state, the log and the network.
+        device: `cpu`, `cuda`, or empty for the GPU where there is one.
+        save_every: steps.
+        teacher: weights of an earlier run (its embedded.safetensors) to go on from; None starts from ImageNet.
+    """
+
+    data: Path
+    out: Path
+    device: str = ""
+    save_every: int = 500
+    teacher: Path | None = None
+
+
+def train_foundation(
+    options: FoundationOptions, run: RunOptions, is_held: Callable[[str], bool], console: Console
+) -> Path:
+    """Trains, or goes on where a killed run stopped, and exports.
+
+    Args:
+        options: of the recipe.
+        run: of this run.
+        is_held: which scenes are measured on and never trained on.
+        console: for the progress bar.
+
+    Returns:
+        The .onnx file.
+
+    Raises:
+        ContractError: no such data or device, `run.out` cannot be a folder or holds a run of other options.
+    """
+    device = choose_device(run.device)
+    teacher = None if run.teacher is None else load_network(run.teacher, options.network)
+    if run.teacher is not None:
+        options = dataclasses.replace(options, taught_by=hashlib.sha256(run.teacher.read_bytes()).hexdigest())
+    make_folder(run.out)  # now, not when the first state is to be written
+    console.print(f"reading {run.data} ...")
+    sets = load_frames(run.data, device, options.frame_pixels)
+    held = [part for frames in sets if len(part := frames.take(is_held))]
+    sets = [part for frames in sets if len(part := frames.take(lambda s: not is_held(s)))]
+    if not sets:
+        raise ContractError(f"train: all scenes of {run.data} are held out, which leaves none to train on")
+    if options.num_scenes:
+        console.print(f"rendering {options.num_scenes} scenes ...")
+        sets.append(render_frames(options.num_scenes, _SCENE_SIZE, sets[0].images, options.seed))
+    published = None if teacher is not None else published_encoder(options.network.variant)
+    training = FoundationTraining(options, sets, published, teacher)
+    state = run.out / STATE
+    if state.is_file():
+        load_state(training, state)
+        console.print(f"going on at step {training.step}")
+    tidy(run.out, training.step)
+    _advance_to_end(training, held, run, console)
+    about = {"steps": str(training.step), "seed": str(options.seed), "options": json.dumps(dataclasses.asdict(options))}
+    round_weights(training.averaged)
+    save_network(training.averaged, run.out / "embedded.safetensors", about)
+    network = run.out / "embedded.onnx"
+    export_foundation(training.averaged, network)
+    return network
+
+
+def _advance_to_end(training: FoundationTraining, held: list[Frames], run: RunOptions, console: Console) -> None:
+    num_steps = training.options.num_steps
+    with progress_bar(console) as progress:
+        task = progress.add_task("training", total=num_steps, completed=training.step)
+        began, first = time.monotonic(), training.step
+        while training.step < num_steps:
+            loss = training.advance()
+            if training.step % 20 == 0:  # reading the loss waits for the GPU
+                rate = (training.step - first) / (time.monotonic() - began)
+                progress.update(task, description=f"loss {float(loss):.4f}, {rate:.1f} steps/s")
+            progress.update(task, completed=training.step)
+            if training.step % run.save_every == 0 or training.step == num_steps:
+                # In this order: a line too many is dropped when a killed run goes on, a missing one could not be made.
+                scores = {frames.set_name: number(validate(training.averaged, frames)) for frames in held}
+                append_line(run.out, step=training.step, loss=number(float(loss)), abs_rel=scores)
+                save_state(training, run.out / STATE)
+
+
+def export_foundation(network: DepthNetwork, path: Path) -> None:
+    """Writes the network as `foundation/embedded.py` runs it: any batch, any sides that are multiples of 32."""
+    rows, columns = (torch.export.Dim(name, min=1, max=128) for name in ("rows", "columns"))
+    sample = {"image": torch.zeros(2, 3, 96, 128)}
+    export_onnx(
+        network.cpu().to(memory_format=torch.contiguous_format),  # type: ignore[call-overload]
+        path,
+        sample,
+        {"image": {0: torch.export.Dim("batch"), 2: 32 * rows, 3: 32 * columns}},
+        "log_depth",
+    )
+
+
+def choose_device(name: str) -> torch.device:
+    """The device called `name`, or the GPU where there is one.
+
+    Raises:
+        ContractError: there is no such device, or no such GPU here.
+    """
+    if not name:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = torch.device("meta")
+    if device.type not in ("cpu", "cuda"):
+        raise ContractError(f"train: there is no device {name!r} to train on; cpu or cuda is needed")
+    num_gpus = torch.cuda.device_count()
+    if device.type == "cuda" and (device.index or 0) >= num_gpus:
+        seen = f"torch sees {num_gpus} of them" if num_gpus else "torch sees no GPU"
+        raise ContractError(f"train: device {name!r} was asked for, but {seen}; leave --device away")
+    return device
+
+
+def is_held_out(scene: str, share: float) -> bool:
+    """Whether a scene is kept for measuring: by its name, so that every run and every set agree."""
+    return zlib.crc32(scene.encode()) / 2**32 < share

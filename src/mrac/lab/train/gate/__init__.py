@@ -1,0 +1,1 @@
+"""Training of the gate's classifier: `mrac train gate`."""

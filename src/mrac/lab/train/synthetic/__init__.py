@@ -1,0 +1,1 @@
+"""Synthetic training data: rendered scenes, and stereo readings from a synthesised second view."""

@@ -1,5 +1,0 @@
-"""Anchor placement: at which pixels a benchmark takes its readings. One file per strategy."""
-
-from mrac.placement._base import Placement
-
-__all__ = ["Placement"]

@@ -1,0 +1,68 @@
+"""MSAC for a line (Torr and Zisserman 2000): RANSAC that also counts how well its supporters agree."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mrac.conventions import BoolArray, FloatArray
+from mrac.options import check_numbers
+from mrac.robust_line.pairs import pairs
+from mrac.runtime.jit import kernel
+
+
+@dataclass(frozen=True, kw_only=True)
+class MsacOptions:
+    """What the MSAC gate and the MSAC fit both ask for.
+
+    Attributes:
+        threshold: the largest relative error of a right reading. A line through a network's field is a tenth off.
+        trials: pairs drawn; all pairs are tried where there are no more than that, so up to 63 anchors.
+        seed: of the draw.
+    """
+
+    threshold: float = 0.2
+    trials: int = 2000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_numbers(self, 1e-9, 1e9, only=("threshold",))
+        check_numbers(self, 1, 1e7, only=("trials",))
+        check_numbers(self, 0, 2**32 - 1, only=("seed",))
+
+
+def supporters(x: FloatArray, y: FloatArray, unit: FloatArray, options: MsacOptions) -> BoolArray:
+    """Which of K points lie within the threshold of the pair's line that has the least truncated squared error.
+
+    Args:
+        x: (K,), K >= 2, not all equal.
+        y: (K,).
+        unit: (K,) > 0, what residuals are divided by.
+        options: of the method.
+
+    Returns:
+        (K,) bool with at least two True at different x.
+    """
+    slope, intercept = _least_truncated(x, y, unit, options.threshold, options.trials, options.seed)
+    near = np.abs(y - (slope * x + intercept)) <= options.threshold * unit
+    # Draws of equal x only leave no line to support: then all count.
+    return near if near.any() and np.ptp(x[near]) > 0.0 else np.ones(x.size, np.bool_)
+
+
+@kernel
+def _least_truncated(
+    x: FloatArray, y: FloatArray, unit: FloatArray, threshold: float, trials: int, seed: int
+) -> tuple[float, float]:
+    K = x.size
+    best_cost, best_slope, best_intercept = np.inf, 0.0, 0.0
+    for i, j in pairs(K, trials, seed):
+        if x[i] == x[j]:
+            continue
+        slope = (y[i] - y[j]) / (x[i] - x[j])
+        intercept = y[i] - slope * x[i]
+        cost = 0.0
+        for k in range(K):
+            r = min(abs(y[k] - (slope * x[k] + intercept)) / unit[k], threshold)
+            cost += r * r
+        if cost < best_cost:
+            best_cost, best_slope, best_intercept = cost, slope, intercept
+    return best_slope, best_intercept

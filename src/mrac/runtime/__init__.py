@@ -1,0 +1,1 @@
+"""How things run: compiled kernels, parallel loops, ONNX sessions, cached predictions."""

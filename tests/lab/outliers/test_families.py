@@ -1,0 +1,97 @@
+"""The numbers of the design, family by family."""
+
+import numpy as np
+import pytest
+from scipy.ndimage import maximum_filter, minimum_filter
+
+from mrac import ContractError, registry
+from mrac.lab.outliers._base import Truth
+from mrac.lab.outliers.dropout import Dropout
+from mrac.lab.outliers.gaussian import Gaussian
+from mrac.lab.outliers.mixed_pixel import MixedPixel
+from mrac.lab.outliers.near import Near, corrupt
+from mrac.lab.outliers.uniform import Uniform
+from tests.lab.contract.test_outlier import scene
+
+
+def test_near_is_the_demo_s_near_to_the_bit() -> None:
+    truth = scene(50)
+    of_family = Near()(truth, 0.25, np.random.default_rng(3))
+    of_demo, wrong = corrupt(truth.z_m, 0.25, np.random.default_rng(3))
+    np.testing.assert_array_equal(of_family.z_m, of_demo)
+    np.testing.assert_array_equal(of_family.wrong, wrong)
+    rng = np.random.default_rng(3)
+    chosen = rng.choice(50, 12, replace=False)  # what the first published demo drew
+    np.testing.assert_array_equal(of_demo[chosen], np.maximum(truth.z_m * rng.uniform(0.2, 0.6, 50), 0.1)[chosen])
+
+
+def test_uniform_spans_the_image_s_depth_not_the_anchors() -> None:
+    truth = scene(1000)
+    few = Truth(uv_px=truth.uv_px[:1].repeat(1000, 0), z_m=np.full(1000, 2.0), truth_m=truth.truth_m, max_range_m=10.0)
+    z_m, _ = Uniform()(few, 1.0, np.random.default_rng(0))
+    low, high = float(np.nanmin(truth.truth_m)), float(np.nanmax(truth.truth_m))
+    assert low <= z_m.min() < low + 0.05
+    assert high - 0.05 < z_m.max() <= high
+    assert np.histogram(z_m, 4, (low, high))[0] == pytest.approx([250] * 4, abs=50)
+
+
+def test_dropout_is_one_depth_the_data_set_s() -> None:
+    truth = scene(40)
+    for max_range_m in (10.0, 80.0):
+        said = Truth(uv_px=truth.uv_px, z_m=truth.z_m, truth_m=truth.truth_m, max_range_m=max_range_m)
+        z_m, wrong = Dropout()(said, 0.25, np.random.default_rng(0))
+        assert set(z_m[wrong]) == {max_range_m}
+
+
+def test_mixed_pixels_blend_the_ends_of_a_31_pixel_window_at_the_strongest_edges_first() -> None:
+    truth = scene(60)
+    z_m, wrong = MixedPixel()(truth, 0.25, np.random.default_rng(0))
+    u, v = truth.uv_px.T
+    # An outside reference: scipy's filters, holes never the extreme, nothing beyond the border.
+    fg = minimum_filter(np.nan_to_num(truth.truth_m, nan=np.inf), 31, mode="constant", cval=np.inf)[v, u]
+    bg = maximum_filter(np.nan_to_num(truth.truth_m, nan=-np.inf), 31, mode="constant", cval=-np.inf)[v, u]
+    edge = bg - fg
+    assert edge[wrong].min() >= edge[~wrong].max()
+    share = (bg - z_m)[wrong] / edge[wrong]
+    assert (share >= 0.3).all()
+    assert (share <= 0.7).all()
+    assert np.ptp(share) > 0.25
+    # A larger share takes those of a smaller one along.
+    assert not (wrong & ~MixedPixel()(truth, 0.4, np.random.default_rng(1)).wrong).any()
+
+
+def test_mixed_pixels_next_to_the_border_and_outside() -> None:
+    truth_m = np.full((50, 50), 1.0)
+    truth_m[0, 0] = 9.0
+    uv_px = np.array([[15.0, 15.0], [16.0, 15.0], [-40.0, 3.0], [14.6, 15.4]])
+    truth = Truth(uv_px=uv_px, z_m=np.full(4, 1.0), truth_m=truth_m, max_range_m=10.0)
+    assert MixedPixel()(truth, 0.5, np.random.default_rng(0)).wrong.tolist() == [True, False, False, True]
+    z_m, _ = MixedPixel()(truth, 1.0, np.random.default_rng(0))
+    assert (z_m[[0, 3]] > 3).all()
+    assert z_m[[1, 2]].tolist() == [1.0, 1.0]
+
+
+def test_gaussian_has_the_stated_deviation_and_stays_positive() -> None:
+    z_m = np.full(4000, 5.0)
+    truth = Truth(uv_px=np.zeros((4000, 2)), z_m=z_m, truth_m=np.full((2, 2), 5.0), max_range_m=10.0)
+    noisy, wrong = registry.create("outlier", "gaussian:sigma_m=0.5")(truth, 1.0, np.random.default_rng(0))
+    assert wrong.all()
+    assert noisy.mean() == pytest.approx(5.0, abs=0.05)
+    assert noisy.std() == pytest.approx(0.5, rel=0.05)
+    near, _ = Gaussian(sigma_m=50.0)(truth, 1.0, np.random.default_rng(0))
+    assert near.min() == 0.1
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("near:low=0.7", "low = 0.7 is over high = 0.6"),
+        ("mixed_pixel:window_px=30", "an odd number"),
+        ("mixed_pixel:high=2", "from 0 to 1"),
+        ("gaussian:sigma_m=-1", "from 0 to"),
+        ("dropout:max=3", "it takes none"),
+    ],
+)
+def test_mistakes_are_named(spec: str, says: str) -> None:
+    with pytest.raises(ContractError, match=says):
+        registry.create("outlier", spec)

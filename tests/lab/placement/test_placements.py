@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from mrac import ContractError
+from mrac.lab.placement.farthest_point import FarthestPoint
+from mrac.lab.placement.random import Random
+from mrac.lab.placement.stratified import Stratified
+from mrac.lab.placement.uncertainty_active import UncertaintyActive
+
+
+def test_random_draws_as_the_first_published_results_did() -> None:
+    valid = np.random.default_rng(0).random((40, 50)) < 0.4
+    uv = Random()(valid, 25, np.random.default_rng([123, 0]))
+    v, u = np.nonzero(valid)
+    chosen = np.random.default_rng([123, 0]).choice(v.size, 25, replace=False)
+    np.testing.assert_array_equal(uv, np.stack([u[chosen], v[chosen]], axis=1))
+
+
+@pytest.mark.parametrize("density", [1.0, 0.1])
+def test_farthest_points_are_the_farthest(density: float) -> None:
+    rng = np.random.default_rng(2)
+    valid = rng.random((31, 47)) < density
+    uv = FarthestPoint()(valid, 60, rng)
+    v, u = np.nonzero(valid)
+    pixels = np.stack([u, v], axis=1)
+    for k in range(1, len(uv)):
+        nearest = cdist(pixels, uv[:k]).min(axis=1)
+        chosen = (pixels == uv[k]).all(axis=1)
+        assert nearest[chosen] == nearest.max()
+        assert np.flatnonzero(chosen) == nearest.argmax()  # of equals, the first
+
+
+def test_stratified_visits_every_cell_before_any_twice() -> None:
+    valid = np.ones((60, 80), np.bool_)
+    uv = Stratified()(valid, 48, np.random.default_rng(0))
+    cells = uv // 10
+    assert len(np.unique(cells, axis=0)) == 48
+    inside = uv % 10
+    assert 3 < inside.mean() < 6
+    assert inside.std() > 2  # anywhere in the cell, not at its centre
+    twice = Stratified()(valid, 100, np.random.default_rng(0))
+    assert len(twice) == 100
+
+
+def test_stratified_loses_no_anchor_to_the_sky() -> None:
+    valid = np.zeros((60, 80), np.bool_)
+    valid[30:] = True
+    valid[40:50, :40] = False
+    uv = Stratified()(valid, 24, np.random.default_rng(1))
+    assert len(uv) == 24
+    counts = np.histogram2d(uv[:, 1], uv[:, 0], bins=[[30, 45, 60], [0, 40, 80]])[0]
+    assert counts.min() >= 3
+
+
+def test_uncertainty_takes_the_largest() -> None:
+    rng = np.random.default_rng(3)
+    sigma = rng.random((20, 30))
+    sigma[0, 0], sigma[0, 1], sigma[0, 2] = np.nan, np.inf, 5.0
+    valid = rng.random(sigma.shape) < 0.8
+    valid[0, :3] = True
+    uv = UncertaintyActive()(valid, 12, rng, sigma)
+    taken = sigma[uv[:, 1], uv[:, 0]]
+    assert taken[:2].tolist() == [np.inf, 5.0]
+    rest = sigma[valid & np.isfinite(sigma)]
+    np.testing.assert_array_equal(taken[1:], np.sort(rest)[::-1][:11])
+    everything = UncertaintyActive()(valid, 10_000, rng, sigma)
+    assert everything[-1].tolist() == [0, 0]
+
+
+def test_equally_uncertain_pixels_come_in_random_order() -> None:
+    uv = UncertaintyActive()(np.ones((30, 40), np.bool_), 50, np.random.default_rng(0), np.ones((30, 40)))
+    assert np.ptp(uv, axis=0).min() > 20
+
+
+def test_uncertainty_is_asked_for() -> None:
+    with pytest.raises(ContractError, match="no uncertainty arrived"):
+        UncertaintyActive()(np.ones((3, 4), np.bool_), 2, np.random.default_rng(0))

@@ -1,0 +1,78 @@
+"""Weights on the grid of the file: exporting them loses nothing."""
+
+import copy
+from pathlib import Path
+
+import onnxruntime
+import pytest
+import torch
+from torch import nn
+
+from mrac.lab.export.onnx import KEPT_WHOLE, STEPS, Bits
+from mrac.lab.train.foundation.network import DepthNetwork, NetworkOptions
+from mrac.lab.train.foundation.rounding import round_weights
+from mrac.lab.train.foundation.run import export_foundation
+from tests.lab.export.test_onnx import lively
+
+
+@pytest.fixture(scope="module")
+def network() -> DepthNetwork:
+    torch.manual_seed(0)
+    return lively(DepthNetwork(NetworkOptions()))
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_large_weights_move_a_little_and_small_ones_not_at_all(network: DepthNetwork, bits: Bits) -> None:
+    rounded = copy.deepcopy(network)
+    round_weights(rounded, bits)
+    moved = 0
+    for (name, before), after in zip(network.named_parameters(), rounded.parameters(), strict=True):
+        if before.numel() >= KEPT_WHOLE:
+            assert 0 < (after - before).abs().max() <= before.abs().max() / STEPS[bits], name
+            moved += 1
+        else:
+            torch.testing.assert_close(after, before, rtol=0, atol=0)
+    assert moved > 30
+
+
+def test_rounding_twice_is_rounding_once(network: DepthNetwork) -> None:
+    once = copy.deepcopy(network)
+    round_weights(once)
+    twice = copy.deepcopy(once)
+    round_weights(twice)
+    for before, after in zip(once.parameters(), twice.parameters(), strict=True):
+        torch.testing.assert_close(after, before, rtol=1e-6, atol=1e-9)
+
+
+def test_a_convolution_without_a_norm_is_rounded_by_its_own_scale() -> None:
+    plain = nn.Sequential(nn.Conv2d(100, 60, 3), nn.ReLU(), nn.BatchNorm2d(60))
+    conv = plain[0]
+    assert isinstance(conv, nn.Conv2d)
+    before = conv.weight.clone()
+    round_weights(plain, 8)
+    steps = conv.weight / before.abs().amax(dim=(1, 2, 3), keepdim=True) * 127
+    torch.testing.assert_close(steps, before / before.abs().amax(dim=(1, 2, 3), keepdim=True) * 127, rtol=0, atol=0.501)
+    torch.testing.assert_close(steps, steps.round(), rtol=0, atol=1e-4)
+
+
+def test_a_silenced_channel_stays_finite(network: DepthNetwork) -> None:
+    silenced = copy.deepcopy(network)
+    with torch.no_grad():
+        silenced.reduce.norm.weight[3] = 0.0
+    round_weights(silenced)
+    torch.testing.assert_close(silenced.reduce.conv.weight[3], network.reduce.conv.weight[3], rtol=0, atol=0)
+    assert all(p.isfinite().all() for p in silenced.parameters())
+
+
+def test_the_file_of_a_rounded_network_is_the_network(network: DepthNetwork, tmp_path: Path) -> None:
+    rounded = copy.deepcopy(network)
+    round_weights(rounded)
+    export_foundation(rounded, tmp_path / "network.onnx")
+    session = onnxruntime.InferenceSession(str(tmp_path / "network.onnx"), providers=["CPUExecutionProvider"])
+    image = 255 * torch.rand(1, 3, 96, 128, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        expected, unrounded = rounded(image), network(image)
+    got = torch.from_numpy(session.run(None, {"image": image.numpy()})[0])
+    scale = float(expected.abs().max())
+    assert (got - expected).abs().max() < 3e-6 * scale
+    assert (got - unrounded).abs().max() > 3 * (got - expected).abs().max()  # so the rounding is what mattered

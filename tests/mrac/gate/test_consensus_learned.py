@@ -1,0 +1,144 @@
+"""The learned last word: no worse where the plain gate is right, another where only pictures could teach it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mrac import Anchors, Calibrator
+from mrac.errors import ContractError
+from mrac.gate.consensus import Consensus
+from mrac.gate.consensus import classifier as _scorer
+from mrac.gate.consensus_learned import ConsensusLearned
+from mrac.space import SPACES, Space
+from mrac.types import RelativeDepth, Samples
+from tests.mrac.gate.consensus.test_classifier_inputs import in_order
+from tests.mrac.gate.test_consensus import corrupted, errors, scene
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_clean_readings_are_trusted(space: Space) -> None:
+    """Around a network that errs as none in training did, and without the image."""
+    results = [ConsensusLearned()(scene(space, seed=seed)[0]) for seed in range(6)]
+    assert np.mean([result.keep.mean() for result in results]) > 0.9
+    assert all(result.wrong is not None and result.wrong.mean() < 0.15 for result in results)
+    assert all(result.status == "ok" for result in results)
+
+
+@pytest.mark.parametrize("kind", ["near", "sentinel"])
+def test_two_readings_in_five_are_wrong(kind: str) -> None:
+    lost = 0
+    for space in SPACES:
+        for seed in range(4):
+            samples, rng = scene(space, seed=seed)
+            wrong = rng.permutation(len(samples)) < 24
+            near = samples.z_m * rng.uniform(0.2, 0.6, len(samples))
+            bad = corrupted(samples, near if kind == "near" else np.full(len(samples), 10.0), wrong)
+            lost += sum(errors(bad, wrong, ConsensusLearned()))
+    assert lost < 0.04 * len(SPACES) * 4 * 60
+
+
+def test_many_readings_are_judged_in_groups() -> None:
+    samples, rng = scene(num=1500)
+    wrong = rng.permutation(len(samples)) < 450
+    bad = corrupted(samples, samples.z_m * rng.uniform(0.2, 0.6, len(samples)), wrong)
+    kept_wrong, lost_right = errors(bad, wrong, ConsensusLearned())
+    assert kept_wrong < 30
+    assert lost_right < 60
+
+
+def test_the_order_of_the_readings_does_not_matter() -> None:
+    samples, rng = scene(num=60)
+    bad = corrupted(samples, 0.4 * samples.z_m, np.arange(60) < 12)
+    order = rng.permutation(60)
+    first, again = ConsensusLearned()(bad), ConsensusLearned()(in_order(bad, order))
+    np.testing.assert_allclose(again.weight, first.weight[order], atol=1e-6)
+    np.testing.assert_array_equal(again.keep, first.keep[order])
+
+
+def test_the_verdict_goes_by_the_probability_and_the_weight_by_neither() -> None:
+    samples, rng = scene(num=60)
+    bad = corrupted(samples, samples.z_m * rng.uniform(0.7, 1.0, 60), np.arange(60) < 20)
+    results = [ConsensusLearned(wrong_from=limit)(bad) for limit in (0.1, 0.3, 0.6)]
+    for limit, result in zip((0.1, 0.3, 0.6), results, strict=True):
+        assert result.wrong is not None
+        np.testing.assert_array_equal(result.keep, result.wrong < limit)
+        np.testing.assert_array_equal(result.weight, results[0].weight)
+        assert ((result.reason == "consistent") == result.keep).all()
+    assert results[0].keep.sum() < results[2].keep.sum()
+    assert results[0].wrong is not None
+    assert np.corrcoef(results[0].weight, results[0].wrong)[0, 1] < -0.7
+
+
+def test_the_plain_model_has_a_say() -> None:
+    samples, rng = scene(num=60)
+    bad = corrupted(samples, samples.z_m * rng.uniform(0.3, 0.6, 60), np.arange(60) < 15)
+    alone, with_it = (ConsensusLearned(plain_say=say)(bad) for say in (0.0, 0.5))
+    assert alone.wrong is not None
+    assert with_it.wrong is not None
+    assert (with_it.wrong >= alone.wrong).all()
+    assert (with_it.weight <= alone.weight).all()
+    assert with_it.wrong[:15].mean() > alone.wrong[:15].mean()
+
+
+def test_without_a_foundation_it_is_the_plain_gate() -> None:
+    samples, _ = scene(num=40)
+    for alone in (
+        replace(samples, x=None, native=False),
+        replace(samples, x=np.ones(40)),
+    ):
+        bad = corrupted(alone, 0.2 * alone.z_m, np.arange(40) < 3)
+        plain, learned = Consensus()(bad), ConsensusLearned()(bad)
+        np.testing.assert_array_equal(learned.weight, plain.weight)
+        assert learned.wrong is None
+    assert ConsensusLearned()(scene(num=2)[0]).status == "too_few_anchors"
+
+
+@pytest.mark.parametrize(
+    "options", [{"wrong_from": 0.0}, {"wrong_from": 1.0}, {"plain_say": -0.1}, {"amplitude": -1.0}]
+)
+def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ContractError):
+        ConsensusLearned(**options)
+
+
+def test_the_answer_states_the_probability_and_not_the_weight() -> None:
+    H, W = 96, 128
+    v, u = np.mgrid[0:H, 0:W]
+    z = 1.5 + v / 40.0 + 1.5 * (u > 80)
+    image = np.dstack([(40 * z).astype(np.uint8)] * 3)
+    rng = np.random.default_rng(0)
+    uv = np.stack([rng.integers(0, W, 40), rng.integers(0, H, 40)], axis=1)
+    reading = z[uv[:, 1], uv[:, 0]] * np.where(np.arange(40) < 8, 0.3, 1.0)
+    calibrator = Calibrator(gate="consensus_learned")
+    given = image, Anchors(uv, reading), RelativeDepth(np.log(z), "log_depth")
+    before, answer = calibrator.before_head(*given), calibrator(*given)
+    assert before.gated.wrong is not None
+    usable = answer.anchors.reason != "duplicate"
+    np.testing.assert_allclose(answer.anchors.wrong[usable], before.gated.wrong)
+    assert not answer.anchors.keep[:8].any()
+    assert answer.anchors.keep[8:][usable[8:]].mean() > 0.9
+    assert isinstance(before.scene.samples, Samples)
+    assert before.scene.samples.beside is not None
+
+
+def test_weights_of_ones_own(tmp_path: Path) -> None:
+    own = tmp_path / "own.npz"
+    with np.load(Path(_scorer.__file__).parents[2] / "weights" / "consensus_learned.npz") as file:
+        arrays = dict(file)
+    arrays["out"] = np.zeros_like(arrays["out"])
+    arrays["out"][-1] = 9.0, -9.0  # holds all to be wrong, and trusts none
+    np.savez(own, **arrays)
+    samples = scene("log_depth", seed=1)[0]
+    result = ConsensusLearned(weights=str(own))(samples)
+    assert result.wrong is not None
+    assert (result.wrong > 0.99).all()
+    assert (result.weight < 0.01).all()
+    assert ConsensusLearned()(samples).keep.any()
+
+
+def test_weights_that_are_not_there() -> None:
+    with pytest.raises(ContractError, match=r"nowhere\.npz"):
+        ConsensusLearned(weights="nowhere.npz")

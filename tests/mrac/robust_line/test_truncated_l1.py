@@ -1,0 +1,62 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from mrac.conventions import FloatArray
+from mrac.robust_line.truncated_l1 import MAX_PIVOTS, truncated_l1_line
+
+
+def made(num_points: int, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """A line with noise and a quarter of it gone astray; weights."""
+    rng = np.random.default_rng(seed)
+    x = rng.random(num_points)
+    y = 2 * x + 1 + 0.1 * rng.normal(size=num_points)
+    y[: num_points // 4] += 3 * rng.normal(size=num_points // 4)
+    return x, y, rng.uniform(0.5, 2.0, num_points)
+
+
+def cost(x: FloatArray, y: FloatArray, weight: FloatArray, limit: float, slope: float, shift: float) -> float:
+    return float(np.minimum(limit, weight * np.abs(y - slope * x - shift)).sum())
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.3, np.inf])
+@pytest.mark.parametrize("seed", range(8))
+def test_no_line_through_two_points_is_better(limit: float, seed: int) -> None:
+    x, y, weight = made(3 + 3 * seed, seed)
+    slope, shift, least = truncated_l1_line(x, y, weight, limit, rising=False)
+    pairs = itertools.permutations(range(x.size), 2)
+    slopes = [((y[j] - y[i]) / (x[j] - x[i]), i) for i, j in pairs]
+    assert least == pytest.approx(cost(x, y, weight, limit, slope, shift))
+    assert least == pytest.approx(min(cost(x, y, weight, limit, a, y[i] - a * x[i]) for a, i in slopes))
+
+
+def test_gross_outliers_leave_no_trace() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 1, 500)
+    y = 0.02 * x + 0.05
+    y[:200] = rng.uniform(0.1, 1.0, 200)
+    assert truncated_l1_line(x, y, 1 / y, 0.1, rising=True)[:2] == pytest.approx((0.02, 0.05), abs=1e-9)
+
+
+def test_a_rising_line_is_preferred_and_a_falling_one_taken_where_there_is_no_other() -> None:
+    x = np.linspace(0, 1, 9)
+    falling = 3 - x
+    assert truncated_l1_line(x, falling, np.ones(9), 1.0, rising=True)[0] == pytest.approx(-1)
+    falling[0] = 2.5
+    assert truncated_l1_line(x, falling, np.ones(9), 0.05, rising=False)[0] == pytest.approx(-1)
+    assert truncated_l1_line(x, falling, np.ones(9), 0.05, rising=True)[0] > 0
+
+
+def test_more_points_than_pivots() -> None:
+    x, y, weight = made(3 * MAX_PIVOTS, 1)
+    slope, shift, _ = truncated_l1_line(x, y, weight, 0.3, rising=True)
+    assert (slope, shift) == pytest.approx((2, 1), abs=0.03)
+
+
+def test_pivots_that_share_one_x() -> None:
+    """Of twice as many points as pivots only one differs, and it is none of them."""
+    x = np.zeros(2 * MAX_PIVOTS)
+    pivots = np.linspace(0, x.size - 1, MAX_PIVOTS).astype(int)
+    x[np.setdiff1d(np.arange(x.size), pivots)[0]] = 1.0
+    assert truncated_l1_line(x, 2 * x + 1, np.ones(x.size), 1.0, rising=True)[:2] == pytest.approx((2, 1))

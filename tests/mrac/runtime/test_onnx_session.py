@@ -1,0 +1,107 @@
+"""One loaded network per file, for all threads, by name of its inputs; mistakes in one line."""
+
+import os
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper
+
+from mrac import ContractError, onnx_session
+from mrac.runtime.onnx_session import network_metadata, run_network
+
+A, B = np.full((1, 2), 3.0, np.float32), np.full((1, 2), 5.0, np.float32)
+
+
+def write_difference(path: Path, about: dict[str, str] | None = None, operation: str = "Sub") -> None:
+    """Two inputs of shape (1, 2), left and right, and their difference."""
+    left, right, out = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 2]) for n in ("left", "right", "out"))
+    graph = helper.make_graph([helper.make_node(operation, ["left", "right"], ["out"])], "two", [left, right], [out])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    helper.set_model_props(model, about or {})
+    onnx.save(model, str(path))
+
+
+@pytest.fixture(autouse=True)
+def no_sessions() -> Iterator[None]:
+    onnx_session._load.cache_clear()
+    yield
+    onnx_session._load.cache_clear()
+
+
+def test_inputs_go_by_name(tmp_path: Path) -> None:
+    write_difference(tmp_path / "net.onnx")
+    assert run_network(tmp_path / "net.onnx", {"right": B, "left": A}, "x").tolist() == [[-2.0, -2.0]]
+    assert run_network(tmp_path / "net.onnx", {"left": B, "right": A}, "x").tolist() == [[2.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "says"),
+    [
+        ({"left": A}, r"did not take float32 inputs left of shape \(1, 2\): .*right"),
+        ({"left": A, "middle": B}, "middle"),
+        ({"left": A, "right": B[:, :1]}, r"right of shape \(1, 1\)"),
+        (A, r"did not take a float32 input of shape \(1, 2\): .*right"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_one_line(inputs: dict[str, np.ndarray], says: str, tmp_path: Path) -> None:
+    write_difference(tmp_path / "net.onnx")
+    with pytest.raises(ContractError, match=says) as error:
+        run_network(tmp_path / "net.onnx", inputs, "head/x")
+    assert str(error.value).startswith("head/x: ")
+    assert "net.onnx" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_tells_about_itself(tmp_path: Path) -> None:
+    write_difference(tmp_path / "net.onnx", {"mrac.kind": "difference"})
+    assert network_metadata(tmp_path / "net.onnx", "x") == {"mrac.kind": "difference"}
+    write_difference(tmp_path / "silent.onnx")
+    assert network_metadata(tmp_path / "silent.onnx", "x") == {}
+    with pytest.raises(ContractError, match=r"x: no file .*gone\.onnx"):
+        network_metadata(tmp_path / "gone.onnx", "x")
+
+
+def test_threads_that_meet_a_network_together_load_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_difference(tmp_path / "net.onnx")
+    loaded: list[str] = []
+    start, together = onnxruntime.InferenceSession, threading.Barrier(4)
+
+    def spy(path: str, **options: object) -> object:
+        loaded.append(path)
+        return start(path, **options)
+
+    def run(_: int) -> list[list[float]]:
+        together.wait()
+        difference: list[list[float]] = run_network(tmp_path / "net.onnx", {"left": A, "right": B}, "x").tolist()
+        return difference
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", spy)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(run, range(4))) == [[[-2.0, -2.0]]] * 4
+    assert loaded == [str(tmp_path / "net.onnx")]
+
+
+def test_a_file_that_was_replaced_is_loaded_anew(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    write_difference(path)
+    os.utime(path, ns=(1, 1))
+    assert run_network(path, {"left": A, "right": B}, "x").tolist() == [[-2.0, -2.0]]
+    write_difference(path, operation="Add")
+    os.utime(path, ns=(2, 2))
+    assert run_network(path, {"left": A, "right": B}, "x").tolist() == [[8.0, 8.0]]
+
+
+@pytest.mark.parametrize(("limit", "threads"), [(None, 0), (1, 1)])
+def test_a_process_with_a_limit_gives_a_network_no_more_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int | None, threads: int
+) -> None:
+    monkeypatch.setattr("mrac.runtime.parallel._limit", limit)
+    write_difference(tmp_path / "two.onnx")
+    session = onnx_session._session(tmp_path / "two.onnx", "test")
+    assert session.get_session_options().intra_op_num_threads == threads

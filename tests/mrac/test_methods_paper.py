@@ -1,0 +1,103 @@
+"""The paper's methods: each is its gate, least squares on what it kept, and one call of one head."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mrac import Anchors, Calibrator, onnx_session
+from mrac.conventions import FloatArray
+from mrac.head import _learned
+from mrac.head.affine import Affine
+from mrac.head.base import Head, HeadResult, Scene
+from mrac.head.raw_unet import RawUnet
+from mrac.head.residual_unet import ResidualUnet
+from tests.conftest import MadeScene
+
+ROWS = {
+    "vanilla": ("none", "vanilla"),
+    "b_prime": ("none", "b_prime"),
+    "mrac": ("theil_sen_mad", "vanilla"),
+    "mrac_b_prime": ("theil_sen_mad", "b_prime"),
+    "ransac_residual": ("ransac", "vanilla"),
+    "raw_depth": ("none", "raw_depth"),
+}
+
+
+@dataclass(frozen=True)
+class Watched(Head):
+    """Another head, and what it was called with."""
+
+    head: Head
+    scenes: list[Scene] = field(default_factory=list)
+
+    def __call__(self, scene: Scene) -> HeadResult:
+        self.scenes.append(scene)
+        return self.head(scene)
+
+
+def multipath(made: MadeScene) -> Anchors:
+    """The scene's readings, the first twelve of them at less than half their depth."""
+    z_m = made.anchors.z_m.copy()
+    z_m[:12] *= 0.4
+    return Anchors(made.anchors.uv_px, z_m)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_is_the_row_of_the_paper(name: str) -> None:
+    calibrator = Calibrator(name, foundation="none")
+    gate, weights = ROWS[name]
+    assert type(calibrator.gate).__module__ == f"mrac.gate.{gate}"
+    assert type(calibrator.fit).__module__ == "mrac.fit.ols"
+    expected = RawUnet() if name == "raw_depth" else ResidualUnet(weights=weights)
+    assert calibrator.head == expected
+    assert calibrator.space == "depth"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_one_call_of_the_head_on_the_kept_anchors_alone(
+    name: str, make_scene: Callable[..., MadeScene], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrapper, not a second pass: the head runs once, its network runs once, on the anchors the gate left."""
+    masks: list[FloatArray] = []
+
+    def run(path: Path, inputs: Mapping[str, FloatArray], where: str) -> Any:
+        masks.append(inputs["mask"][0, 0])
+        return onnx_session.run_network(path, inputs, where)
+
+    monkeypatch.setattr(_learned, "run_network", run)
+    made = make_scene(space="depth")
+    anchors = multipath(made)
+    watched = Watched(Calibrator(name, foundation="none").head)
+    out = Calibrator(name, foundation="none", head=watched)(made.image, anchors, relative=made.relative)
+    (scene,), (mask,) = watched.scenes, masks
+    keep = out.anchors.keep
+    gated = ROWS[name][0] != "none"
+    assert keep[:12].any() != gated
+    assert keep[12:].sum() >= (30 if gated else len(anchors) - 12)
+    np.testing.assert_array_equal(scene.samples.uv_px, anchors.uv_px[keep])
+    np.testing.assert_array_equal(scene.samples.z_m, anchors.z_m[keep])
+    u, v = anchors.uv_px[keep].astype(int).T
+    expected = np.zeros((60, 80))
+    expected[v, u] = 1.0
+    np.testing.assert_array_equal(mask, expected)
+    # The fit is that of the kept anchors, not of all.
+    x = made.relative.values[v, u].astype(np.float64)
+    slope, intercept = np.polyfit(x, anchors.z_m[keep], 1)
+    np.testing.assert_allclose((scene.fit.scale, scene.fit.shift), (slope, intercept), rtol=1e-5)
+    assert out.status == "ok"
+
+
+def test_the_gate_saves_the_head_from_multipath(make_scene: Callable[..., MadeScene]) -> None:
+    """With the closed form in the head's place, so that it holds whatever the weights have learned."""
+    made = make_scene(space="depth")
+    error = {}
+    for name in ("vanilla", "mrac", "ransac_residual"):
+        calibrator = Calibrator(name, foundation="none", head=Affine())
+        out = calibrator(made.image, multipath(made), relative=made.relative)
+        error[name] = float(np.abs(out.depth_m / made.depth_m - 1).mean())
+    assert error["vanilla"] > 0.1
+    assert max(error["mrac"], error["ransac_residual"]) < 0.01

@@ -1,0 +1,322 @@
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mrac import Anchors, Calibrator, ContractError, RelativeDepth, registry
+from mrac.conventions import BoolArray, FloatArray
+from mrac.gate.base import Gate, LineGate
+from mrac.gate.theil_sen_mad import TheilSenMad
+from mrac.pipeline import check_image
+from mrac.types import WORST_SCORE, GateResult, Samples
+from tests.conftest import MadeScene
+
+IMAGE = np.zeros((20, 30, 3), np.uint8)
+
+
+def test_the_paper_s_row_is_the_line_in_depth(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    out = Calibrator(gate="theil_sen_mad", fit="ols", head="affine", space="depth")(
+        made.image, made.anchors, relative=made.relative
+    )
+    kept = out.anchors.keep
+    rows, columns = made.anchors.uv_px.astype(int).T[::-1]
+    x = made.relative.values[rows, columns].astype(np.float64)
+    slope, intercept = np.polyfit(x[kept], made.anchors.z_m[kept], 1)
+    assert out.fit.scale == pytest.approx(slope, rel=1e-6)
+    assert out.space == "depth"
+    expected = np.clip(slope * made.relative.values + intercept, 1e-3, 1e4)
+    np.testing.assert_allclose(out.depth_m, expected, rtol=1e-4)
+
+
+def test_the_foundation_s_space_is_the_default(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene(space="log_depth")
+    out = Calibrator("cfa_ols", space=None)(made.image, made.anchors, relative=made.relative)
+    assert out.space == "depth", "the paper's rows fix their space"
+    out = Calibrator()(made.image, made.anchors, relative=made.relative)
+    assert out.space == "log_depth"
+
+
+def test_every_unusable_reading_keeps_its_place_and_gets_a_reason() -> None:
+    uv: list[list[float]] = [[1, 1], [2, 2], [3, 3], [4, 4], [5, 5], [30, 5], [5, 20], [-0.6, 5]]
+    uv += [[1, 1], [29.4, 19.4], [6, 6], [7, np.inf]]
+    z = [1.0, np.nan, np.inf, 0.0, -1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2e4, 1.0]
+    out = Calibrator(foundation="none")(IMAGE, Anchors(uv, z))
+    assert out.anchors.reason.tolist() == [
+        "unjudged", "not_finite", "not_finite", "not_positive", "not_positive", "out_of_image", "out_of_image",
+        "out_of_image", "duplicate", "unjudged", "out_of_range", "not_finite",
+    ]  # fmt: skip
+    assert out.anchors.keep.tolist() == [r == "unjudged" for r in out.anchors.reason]
+    assert (out.anchors.score[~out.anchors.keep] == WORST_SCORE).all()
+    np.testing.assert_array_equal(out.anchors.wrong, ~out.anchors.keep)
+
+
+def test_an_anchor_on_a_hole_of_the_relative_field() -> None:
+    values = np.linspace(1, 2, 600).reshape(20, 30)
+    values[5, 5] = np.nan
+    anchors = Anchors([[5, 5], [1, 1], [20, 15], [10, 8]], [1.0, 1.0, 2.0, 1.5])
+    out = Calibrator(foundation="none")(IMAGE, anchors, relative=RelativeDepth(values, "depth"))
+    assert out.anchors.reason[0] == "no_relative_value"
+    assert out.anchors.keep[1:].any()
+
+
+def test_all_unusable_is_an_error_that_counts_the_reasons() -> None:
+    with pytest.raises(ContractError, match=r"none of the 3 is usable \(not_positive ×2, out_of_image ×1\)"):
+        Calibrator(foundation="none")(IMAGE, Anchors([[1, 1], [2, 2], [99, 1]], [-1.0, 0.0, 1.0]))
+
+
+@pytest.mark.parametrize(
+    "image", [np.zeros((20, 30)), np.zeros((20, 30, 3)), np.zeros((20, 30, 4), np.uint8), np.zeros((0, 3, 3), np.uint8)]
+)
+def test_images_of_another_kind_are_refused(image: FloatArray) -> None:
+    with pytest.raises(ContractError, match="image:"):
+        Calibrator(foundation="none")(image, Anchors([[1, 1]], [1.0]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("image", "remedy"),
+    [
+        (IMAGE[..., 0], "np.dstack([image] * 3)"),
+        (IMAGE[..., :1], "np.dstack([image] * 3)"),
+        (np.dstack([IMAGE, IMAGE[..., :1]]), "image[..., :3]"),
+        (IMAGE.transpose(2, 0, 1), "image.transpose(1, 2, 0)"),
+        (IMAGE.astype(np.uint16), "(image // 257).astype(np.uint8)"),
+        (IMAGE.astype(np.float32), "np.rint(image * 255).astype(np.uint8)"),
+        (IMAGE > 3, "image.astype(np.uint8) * 255"),
+        (Image.fromarray(IMAGE).convert("L"), "np.asarray(picture.convert('RGB'))"),
+    ],
+)
+def test_a_refused_image_comes_with_its_remedy(image: Any, remedy: str) -> None:
+    with pytest.raises(ContractError, match=f"arrived; .*{re.escape(remedy)}"):
+        Calibrator(foundation="none")(image, Anchors([[1, 1]], [1.0]))
+    check_image(eval(remedy, {"np": np, "image": image, "picture": image}))
+
+
+def test_a_view_of_an_image_is_an_image(make_scene: Callable[..., MadeScene]) -> None:
+    """Channels turned round, a mirror, a crop, a read-only buffer: no copy is asked of the caller."""
+    made = make_scene()
+    turned, frozen = made.image[:, :, ::-1], made.image.copy()
+    frozen.setflags(write=False)
+    for image in (turned, frozen, np.asfortranarray(made.image)):
+        out = Calibrator()(image, made.anchors, relative=made.relative)
+        same = Calibrator()(np.ascontiguousarray(image), made.anchors, relative=made.relative)
+        np.testing.assert_array_equal(out.depth_m, same.depth_m)
+
+
+@pytest.mark.parametrize("head", ["affine", "kriging"])
+@pytest.mark.parametrize("relative", [True, False])
+@pytest.mark.parametrize("num_anchors", [0, 1, 2, 7, 400])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 1), (1, 300), (300, 1), (2, 2), (3, 5), (32, 32)])
+def test_images_of_a_few_pixels(head: str, relative: bool, num_anchors: int, shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 256, (*shape, 3), dtype=np.uint8)
+    anchors = Anchors(
+        rng.uniform(-0.5, 0.49, (num_anchors, 2)) + 0.5 * (np.array(shape[::-1]) - 1), rng.uniform(1, 5, num_anchors)
+    )
+    field = RelativeDepth(rng.random(shape), "inverse_depth") if relative else None
+    out = Calibrator(foundation="none", head=head)(image, anchors, relative=field)
+    for field_m in (out.depth_m, out.sigma_m):
+        assert field_m.shape == shape
+        assert np.isfinite(field_m).all()
+        assert (field_m > 0).all()
+
+
+def test_a_relative_field_of_another_size_is_refused() -> None:
+    with pytest.raises(ContractError, match=r"\(20, 31\) arrived, the image's \(20, 30\)"):
+        Calibrator()(IMAGE, Anchors([[1, 1]], [1.0]), relative=RelativeDepth(np.ones((20, 31)), "depth"))
+
+
+def test_without_a_witness_the_status_says_so() -> None:
+    anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
+    assert Calibrator(foundation="none", gate="theil_sen_mad")(IMAGE, anchors).status == "no_witness"
+    assert Calibrator(foundation="none", gate="none")(IMAGE, anchors).status == "ok"
+
+
+def test_a_gate_that_rejects_all_is_overruled_by_name() -> None:
+    class Nobody(LineGate):
+        def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
+            no = np.zeros(len(samples), np.bool_)
+            return GateResult(no, np.ones(len(samples)), np.full(len(samples), "disliked"), no.astype(float))
+
+    values = np.linspace(1, 2, 600).reshape(20, 30)
+    anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
+    out = Calibrator(gate=Nobody())(IMAGE, anchors, relative=RelativeDepth(values, "depth"))
+    assert out.status == "gate_emptied"
+    assert out.anchors.keep.all()
+    assert not out.anchors.wrong.any()
+
+
+def with_multipath(made: MadeScene, scattered: bool = True) -> tuple[Anchors, BoolArray]:
+    """A quarter of the readings too near, here and there or all on the left; and which."""
+    order = (
+        np.random.default_rng(9).permutation(len(made.anchors)) if scattered else np.argsort(made.anchors.uv_px[:, 0])
+    )
+    wrong = np.isin(np.arange(len(made.anchors)), order[:12])
+    return Anchors(made.anchors.uv_px, np.where(wrong, 0.4, 1.0) * made.anchors.z_m), wrong
+
+
+@pytest.mark.parametrize("gate", ["consensus", "consensus_learned", "theil_sen_mad"])
+@pytest.mark.parametrize("scattered", [True, False])
+def test_multipath_is_rejected_and_the_depth_survives(
+    gate: str, scattered: bool, make_scene: Callable[..., MadeScene]
+) -> None:
+    made = make_scene()
+    broken, wrong = with_multipath(made, scattered)
+    plain = Calibrator("cfa_ols", space="inverse_depth")(made.image, broken, relative=made.relative)
+    ours = Calibrator(gate=gate)(made.image, broken, relative=made.relative)
+    error = [float(np.abs(out.depth_m / made.depth_m - 1).mean()) for out in (plain, ours)]
+    assert error[0] > 0.15, "least squares fails on this scene first"
+    assert error[1] < 0.03
+    np.testing.assert_array_equal(ours.anchors.keep, ~wrong)
+    around = {"nearer_than_surroundings", "contradicts_image"}
+    assert set(ours.anchors.reason[wrong]) <= ({"nearer_than_fit"} if gate == "theil_sen_mad" else around)
+
+
+@pytest.mark.parametrize("gate", registry.names("gate"))
+def test_a_reading_is_kept_unless_it_is_likely_wrong(gate: str, make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    broken, _ = with_multipath(made)
+    unusable = Anchors([*broken.uv_px, [1.0, 1.0]], [*broken.z_m, np.nan])
+    verdicts = Calibrator(gate=gate, head="affine")(made.image, unusable, relative=made.relative).anchors
+    np.testing.assert_array_equal(verdicts.keep, verdicts.wrong < (0.2 if gate == "consensus_learned" else 0.5 + 1e-9))
+    assert ((verdicts.wrong >= 0.0) & (verdicts.wrong <= 1.0)).all()
+    assert verdicts.wrong[-1] == 1.0
+    if not gate.startswith("consensus"):  # the others know no doubt
+        assert set(verdicts.wrong[:-1]) <= {0.0, 1.0}
+
+
+def test_one_calibrator_serves_many_threads(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    calibrator = Calibrator()
+    alone = calibrator(made.image, made.anchors, relative=made.relative)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: calibrator(made.image, made.anchors, relative=made.relative), range(8)))
+    for out in results:
+        np.testing.assert_array_equal(out.depth_m, alone.depth_m)
+
+
+@pytest.mark.parametrize("stage", ["foundation", "gate", "fit", "head"])
+def test_an_empty_name_is_a_mistake_not_the_default(stage: str) -> None:
+    with pytest.raises(ContractError, match=f"{stage}: there is no ''"):
+        Calibrator(**{stage: ""})
+
+
+def test_stages_may_be_instances() -> None:
+    assert Calibrator(gate=TheilSenMad(kappa=5)).gate == Calibrator(gate="theil_sen_mad:kappa=5").gate
+
+
+def test_a_stated_deviation_weighs_the_reading() -> None:
+    anchors = [[5.0, 10.0], [6.0, 10.0]]
+    sure = Calibrator(foundation="none", gate="none")(IMAGE, Anchors(anchors, [1.0, 2.0], [0.01, 2.0]))
+    unsure = Calibrator(foundation="none", gate="none")(IMAGE, Anchors(anchors, [1.0, 2.0], [1.0, 0.01]))
+    assert sure.depth_m[10, 5] < unsure.depth_m[10, 5]
+
+
+@pytest.mark.parametrize("head", ["affine", "kriging"])
+@pytest.mark.parametrize("fit", ["ols", "huber", "ransac", "theil_sen"])
+@pytest.mark.parametrize("gate", ["none", "theil_sen_mad", "siegel_mad", "ransac"])
+def test_anchors_a_hair_apart_do_not_make_a_line(gate: str, fit: str, head: str) -> None:
+    """Two readings 1e-170 pixels apart have different x, and a slope that no number can hold."""
+    values = np.tile(np.arange(30.0), (20, 1))
+    for gap in (5e-324, 1e-170, 1e-30, 1e-12):
+        anchors = Anchors([[k * gap, 0.0] for k in range(4)], [1.0, 2.0, 3.0, 5.0])
+        out = Calibrator(gate=gate, fit=fit, head=head)(IMAGE, anchors, relative=RelativeDepth(values, "depth"))
+        assert np.isfinite(out.depth_m).all()
+        assert np.isfinite(out.sigma_m).all()
+        assert np.isfinite(out.fit.covariance).all()
+
+
+@pytest.mark.parametrize("size", [1e-45, 1e-30, 1.0, 1e30, 3e38])
+@pytest.mark.parametrize("space", ["depth", "inverse_depth", "log_depth"])
+def test_relative_fields_of_any_size(size: float, space: str) -> None:
+    values = (np.random.default_rng(0).random((20, 30)) - 0.5) * 2 * size
+    anchors = Anchors([[1, 1], [9, 9], [20, 15], [25, 3]], [1.0, 2.0, 3.0, 2.0])
+    for method in ("default", "cfa_ols"):
+        out = Calibrator(method)(IMAGE, anchors, relative=RelativeDepth(values, space))
+        assert np.isfinite(out.depth_m).all()
+        assert (out.depth_m > 0).all()
+
+
+def test_the_report_can_repeat_the_run() -> None:
+    anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
+    relative = RelativeDepth(np.linspace(1, 2, 600).reshape(20, 30), "depth")
+    out = Calibrator(gate="theil_sen_mad:kappa=3")(IMAGE, anchors, relative=relative)
+    assert out.stages["foundation"] == "given"
+    assert out.options["gate"] == {"kappa": 3}
+    assert out.options["head"]["noise"] == 0.06
+
+
+def test_a_flat_answer_is_named() -> None:
+    anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
+    assert Calibrator("cfa_ols", foundation="none")(IMAGE, anchors).status == "no_relative_depth"
+
+
+def test_without_a_reading_the_prior_is_what_is_documented() -> None:
+    out = Calibrator(foundation="none")(IMAGE, Anchors([], []))
+    np.testing.assert_allclose(out.depth_m, 3.0, rtol=1e-6)
+    assert out.sigma_m.min() > 2.5
+
+
+def test_one_anchor_is_as_unsure_far_away_as_at_the_anchor() -> None:
+    relative = RelativeDepth(np.linspace(1, 20, 600).reshape(20, 30), "depth")
+    out = Calibrator("cfa_ols")(IMAGE, Anchors([[0, 0]], [1.0]), relative=relative)
+    share = out.sigma_m / out.depth_m
+    assert share.min() > 0.29
+
+
+def test_a_bad_deviation_is_named() -> None:
+    anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0], [0.1, -1.0, np.nan])
+    out = Calibrator(foundation="none")(IMAGE, anchors)
+    assert out.anchors.reason.tolist() == ["unjudged", "bad_sigma", "bad_sigma"]
+
+
+def test_a_portrait_is_a_turned_landscape() -> None:
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 256, (60, 90, 3), dtype=np.uint8)
+    uv = rng.integers(0, 60, (12, 2)).astype(float)
+    z = rng.uniform(1, 4, 12)
+    wide = Calibrator(foundation="none")(image, Anchors(uv, z))
+    tall = Calibrator(foundation="none")(image.swapaxes(0, 1).copy(), Anchors(uv[:, ::-1], z))
+    np.testing.assert_allclose(tall.depth_m.T, wide.depth_m, rtol=1e-3)
+
+
+def test_the_paper_s_line_in_depth_sees_depth_when_the_network_gives_log_depth() -> None:
+    z_m = np.linspace(1.0, 9.0, 60 * 80).reshape(60, 80)
+    uv_px = np.random.default_rng(0).integers(0, (80, 60), (40, 2))
+    anchors = Anchors(uv_px, z_m[uv_px[:, 1], uv_px[:, 0]])
+    relative = RelativeDepth(np.log(z_m) - 1.3, "log_depth")
+    out = Calibrator("cfa_ols")(np.zeros((60, 80, 3), np.uint8), anchors, relative)
+    assert out.space == "depth"
+    np.testing.assert_allclose(out.depth_m, z_m, rtol=1e-4)
+
+
+@dataclass(frozen=True)
+class Doubtful(Gate):
+    """Calls the first two wrong, and trusts so many of the others."""
+
+    num_trusted: int
+
+    def __call__(self, samples: Samples) -> GateResult:
+        K = len(samples)
+        keep = np.arange(K) >= 2
+        weight = np.where(np.arange(K) >= K - self.num_trusted, 0.9, 0.2)
+        return GateResult(
+            keep, np.zeros(K), np.where(keep, "consistent", "odd"), weight, wrong=np.where(keep, 0.1, 0.9)
+        )
+
+
+def test_where_few_are_trusted_the_fit_goes_by_the_verdicts(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    K = len(made.anchors)
+    for num_trusted, used in ((0, K - 2), (2, K - 2), (3, 3), (K - 1, K - 1)):
+        before = Calibrator(gate=Doubtful(num_trusted)).before_head(made.image, made.anchors, made.relative)
+        assert before.scene.fit.used.size == used
+        assert before.scene.fit.status == "ok"
+        assert len(before.scene.samples) == K
+        hard = before.scene.samples.trusted
+        assert len(hard) == (num_trusted or K)
