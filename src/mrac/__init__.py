@@ -1,4 +1,4 @@
-"""Dense metric depth from one image and a few range readings, some of them wrong.
+"""Dense metric depth from one image and sparse metric anchors, some of them wrong.
 
 The names below are the public interface; they load on first use, so that `import mrac` itself is instant.
 """
@@ -9,19 +9,39 @@ from typing import TYPE_CHECKING, Any
 from mrac.version import __version__
 
 if TYPE_CHECKING:
+    from mrac.anchors import read_anchors
     from mrac.errors import ContractError, MissingExtra, MracError
+    from mrac.fit.base import Fit
+    from mrac.foundation.base import Foundation
+    from mrac.gate.base import Gate
     from mrac.gate.theil_sen_mad import theil_sen_gate
+    from mrac.head.base import Head, HeadResult, Scene
+    from mrac.io.image import read_image
+    from mrac.methods import Method
     from mrac.pipeline import Calibrator
-    from mrac.types import Anchors, MetricDepth, RelativeDepth
+    from mrac.types import Anchors, FitResult, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
 
-_HOME = {
+_MODULES = {
     "Anchors": "mrac.types",
     "Calibrator": "mrac.pipeline",
     "ContractError": "mrac.errors",
+    "Fit": "mrac.fit.base",
+    "FitResult": "mrac.types",
+    "Foundation": "mrac.foundation.base",
+    "Gate": "mrac.gate.base",
+    "GateResult": "mrac.types",
+    "Head": "mrac.head.base",
+    "HeadResult": "mrac.head.base",
+    "Method": "mrac.methods",
     "MetricDepth": "mrac.types",
     "MissingExtra": "mrac.errors",
     "MracError": "mrac.errors",
     "RelativeDepth": "mrac.types",
+    "Samples": "mrac.types",
+    "Scene": "mrac.head.base",
+    "Verdicts": "mrac.types",
+    "read_anchors": "mrac.anchors",
+    "read_image": "mrac.io.image",
     "theil_sen_gate": "mrac.gate.theil_sen_mad",
 }
 
@@ -29,16 +49,33 @@ __all__ = [
     "Anchors",
     "Calibrator",
     "ContractError",
+    "Fit",
+    "FitResult",
+    "Foundation",
+    "Gate",
+    "GateResult",
+    "Head",
+    "HeadResult",
+    "Method",
     "MetricDepth",
     "MissingExtra",
     "MracError",
     "RelativeDepth",
+    "Samples",
+    "Scene",
+    "Verdicts",
     "__version__",
+    "read_anchors",
+    "read_image",
     "theil_sen_gate",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'mrac' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""The one page on axes, units and invalid values. Everything in the package follows it.
+"""Axes, units, invalid values, glossary and array types: everything in the package follows this page.
 
 Pixels
     `u` runs right, `v` runs down; pixel centres lie at integers, so the first pixel's centre is (0, 0) and an
@@ -16,15 +16,71 @@ Invalid values
     NaN in a relative field means "no prediction here". An anchor that cannot be used is never dropped: it keeps its
     place with `keep = False` and a reason.
 Names
-    Unit suffixes `_m`, `_px`; `num_` for counts; K anchors, an (H, W) image.
+    Unit suffixes `_m`, `_px`; `num_` for counts; K anchors, an (H, W) image. Inside formulas, shapes are suffixes:
+    `total_SKK` has shape (S, K, K).
+
+Glossary
+    anchor, reading: a metric depth at a pixel, from a range sensor or structure from motion.
+    foundation: the frozen network that predicts relative depth from the image.
+    relative depth: depth up to an unknown scale and shift, in a space; `x` where an anchor or a pixel samples it.
+    gate: decides which anchors are inliers. *Keep* is the hard verdict; *outlier probability* is calibrated: of anchors
+        with 0.3, 30 % are wrong; *weight*, in [0, 1], is how much fit and head use an anchor; *score* is the residual
+        in robust standard deviations; *reason* is one word for a person.
+    fit: the relation from relative depth to metric depth, fitted to the inliers.
+    head: turns the fit into dense depth and its standard deviation.
+    method: a named choice of foundation, gate, fit and head.
+    sample: a usable anchor with the relative depth at its pixel: a point (x, y) of the relation that is fitted.
+    trend, contrast: log depth by the relation alone; its rise over the range of relative depth.
+    features, appearance, region: what the kernel compares of two pixels; the part from the image; edge-aware position.
+    hypothesis, start: a set of inliers with its scale and amplitude; the guess that it was found from.
+    status: `ok`, or the name of what made the scene as a whole hard to solve.
+    residual field: metric log depth less the fit's, a smooth function over the image.
+    Gaussian process, kernel, length scale, amplitude: the prior of the residual field (Rasmussen & Williams 2006).
+    prior, posterior: before and after conditioning on the anchors; *prior-dominated*: few anchors nearby.
+    kriging: the posterior mean of that process at every pixel.
+    leave-one-out residual: an anchor's reading less its prediction from all others.
+    evidence: marginal likelihood, by which hypotheses (a space, an amplitude, a set of inliers) are compared.
+    multi-start initialisation: the search for inliers begins from several guesses of the scale.
+    breakdown point: the largest share of outliers that an estimator withstands.
+    calibrated: stated probabilities match frequencies.
 """
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from mrac.errors import ContractError
 
 FloatArray = NDArray[np.floating[Any]]
 BoolArray = NDArray[np.bool_]
 ImageArray = NDArray[np.uint8]
 TextArray = NDArray[np.str_]
+
+
+def as_numbers(values: ArrayLike, name: str) -> FloatArray:
+    """A float64 copy of `values`.
+
+    Raises:
+        ContractError: they are not real numbers, or not of one shape.
+    """
+    try:
+        raw = np.asarray(values)
+        numbers = raw.real.astype(np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ContractError(f"{name}: numbers are needed, but {error}") from None
+    if np.iscomplexobj(raw):
+        raise ContractError(f"{name}: real numbers are needed, complex ones arrived")
+    return numbers
+
+
+def frozen_numbers(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> FloatArray:
+    """A read-only float64 copy of `values`, checked against `shape` (None: any length)."""
+    array = as_numbers(values, name)
+    if array.size == 0 and len(shape) > 1 and 0 in shape:  # [] has no columns to count
+        array = array.reshape([0 if n is None else n for n in shape])
+    if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+        wanted = ", ".join("K" if n is None else str(n) for n in shape)
+        raise ContractError(f"{name}: an array of shape ({wanted}) is needed, shape {array.shape} arrived")
+    array.setflags(write=False)
+    return array

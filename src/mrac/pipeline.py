@@ -1,11 +1,11 @@
-"""The whole system on one screen: image and anchors, through six stages, to metric depth."""
+"""The whole pipeline: image and anchors, through foundation, gate, fit and head, to metric depth."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,39 +15,16 @@ from mrac.anchors._validity import USABLE, validity
 from mrac.conventions import BoolArray, FloatArray, ImageArray, TextArray
 from mrac.errors import ContractError
 from mrac.fit.base import Fit
+from mrac.foundation._cached import CacheUse, predict
 from mrac.foundation.base import Foundation
-from mrac.gate.base import Gate, unjudged
-from mrac.gp.appearance import Looks
-from mrac.gp.features import Features, Lengths
-from mrac.head.base import Head, HeadResult, Scene
+from mrac.gate.base import Gate
+from mrac.gp.features import ImageAppearance
+from mrac.head.base import Head, Scene
 from mrac.methods import Method
-from mrac.relative import fill_invalid, in_space, range_beside, sample_bilinear, typical_range
-from mrac.runtime.cache import CacheUse, PredictionCache, predict
+from mrac.relative import fill_invalid, in_space, sample_bilinear, typical_range
+from mrac.runtime.cache import PredictionCache
 from mrac.space import Space, as_space
 from mrac.types import WORST_SCORE, Anchors, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
-
-_FEW: Final = 3  # readings, below which their scatter around a line says nothing
-
-
-@dataclass(frozen=True, eq=False)
-class BeforeHead:
-    """A frame after all stages but the last.
-
-    Attributes:
-        scene: what the head is given.
-        reason: (K,) of each anchor that came in, whether it is usable.
-        gated: the gate's verdicts on the usable ones.
-        given: whether the call brought its own relative field.
-        cache: see `MetricDepth`.
-        timings_ms: of the stages so far.
-    """
-
-    scene: Scene
-    reason: TextArray
-    gated: GateResult
-    given: bool
-    cache: CacheUse
-    timings_ms: dict[str, float]
 
 
 class Calibrator:
@@ -59,11 +36,11 @@ class Calibrator:
     Args:
         method: a name from `mrac list methods`.
         foundation: where relative depth comes from, unless a call brings its own.
-        gate: which anchors are trusted.
-        fit: the closed-form line from relative values to depth.
-        head: from the line to dense depth.
-        space: in which the line is fitted: `depth`, `inverse_depth`, `log_depth`. None takes the method's, or else the
-            relative field's own.
+        gate: which anchors are inliers, and their weights.
+        fit: the relation from relative to metric depth.
+        head: from the fit to dense depth.
+        space: in which the relation is fitted: `depth`, `inverse_depth`, `log_depth`. None takes the method's, or else
+            that of the relative depth.
         cache: a store, or the folder of one, for the foundation's predictions; None keeps none, which is right for
             video, where no frame comes twice.
 
@@ -107,63 +84,49 @@ class Calibrator:
             ContractError: the image is not (H, W, 3) uint8, the relative field has another size or no finite value, or
                 there are anchors but none of them is usable.
         """
-        before = self.before_head(image, anchors, relative)
-        timings: dict[str, float] = {}
-        with _timed(timings, "head"):
-            dense = self.head(before.scene)
-        return self.with_head(before, dense, timings["head"])
-
-    def before_head(self, image: ImageArray, anchors: Anchors, relative: RelativeDepth | None = None) -> BeforeHead:
-        """All stages but the head, for one who runs it himself: on many scenes at once, say. See `__call__`."""
         check_image(image)
         given = relative is not None
-        use: CacheUse = "off"
+        cache: CacheUse = "off"
         timings: dict[str, float] = {}
         with _timed(timings, "foundation"):
             if not given:
-                relative, use = predict(self.foundation, image, self.cache)
+                relative, cache = self._predict(image)
             if relative is not None and self.space is not None:
                 relative = in_space(relative, self.space)
             field, has_value = _checked_field(relative, image)
         with _timed(timings, "anchors"):
             reason = validity(anchors, (image.shape[0], image.shape[1]), has_value)
             samples = self._samples(anchors, reason, relative, field)
-        looks = Looks(image)
+        appearance = ImageAppearance(image)
         with _timed(timings, "gate"):
-            if self.gate.looks_at_image and len(samples):
-                alike = Features(looks, field, Lengths(), samples.x_range).at(samples.uv_px, samples.x)
-                beside = None if field is None else range_beside(field, samples.uv_px)
-                samples = replace(samples, alike=alike, beside=beside)
-            gated = self.gate(samples)
-            if len(samples) and not _for_fit(gated).any():
-                gated = unjudged(len(samples), "gate_emptied")
-            heard = samples.keep(gated.weight > 0.0, gated.weight)
+            gated = self.gate(samples, appearance, field)
+            samples = replace(samples, features=gated.features)
         with _timed(timings, "fit"):
-            fit = self.fit(samples.keep(_for_fit(gated), gated.weight))
-        return BeforeHead(Scene(image, field, heard, fit, looks), reason, gated, given, use, timings)
-
-    def with_head(self, before: BeforeHead, dense: HeadResult, head_ms: float) -> MetricDepth:
-        """The answer, from what `before_head` gave, what the head made of its scene, and how long that took."""
-        fit, gated = before.scene.fit, before.gated
+            fit = self.fit(samples.keep(gated.for_fit, gated.weight))
+        with _timed(timings, "head"):
+            dense = self.head(Scene(image, field, samples.keep(gated.for_head, gated.weight), fit, appearance))
         stages = {stage: getattr(self, stage) for stage in ("foundation", "gate", "fit", "head")}
-        names = {stage: _name(implementation) for stage, implementation in stages.items()}
+        names = {stage: registry.stage_name(implementation) for stage, implementation in stages.items()}
         return MetricDepth(
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
-            anchors=_verdicts(before.reason, gated),
+            anchors=_verdicts(reason, gated),
             status=next((s for s in (fit.status, gated.status, dense.status) if s != "ok"), "ok"),
             fit=fit,
-            space=before.scene.samples.space,
-            stages={"method": self.method, **names, **({"foundation": "given"} if before.given else {})},
-            options={stage: _options(implementation) for stage, implementation in stages.items()},
-            timings_ms={**before.timings_ms, "head": head_ms},
-            cache=before.cache,
+            space=samples.space,
+            stages={"method": self.method, **names, **({"foundation": "given"} if given else {})},
+            options={stage: registry.stage_options(implementation) for stage, implementation in stages.items()},
+            timings_ms=timings,
+            cache=cache,
         )
+
+    def _predict(self, image: ImageArray) -> tuple[RelativeDepth | None, CacheUse]:
+        return (self.foundation(image), "off") if self.cache is None else predict(self.foundation, image, self.cache)
 
     def _samples(
         self, anchors: Anchors, reason: TextArray, relative: RelativeDepth | None, field: FloatArray | None
     ) -> Samples:
-        """The usable anchors, with the relative field (H, W) read at each of them."""
+        """The usable anchors, with the relative field (H, W) sampled at each of them."""
         usable = reason == USABLE
         if len(anchors) and not usable.any():
             counted = zip(*np.unique(reason, return_counts=True), strict=True)
@@ -179,14 +142,6 @@ class Calibrator:
             noise_m=None if anchors.sigma_m is None else anchors.sigma_m[usable],
             x_range=None if field is None else typical_range(field),
         )
-
-
-def _for_fit(gated: GateResult) -> BoolArray:
-    """(K,) what a fit is drawn through: a head may weigh what it doubts, a line should not."""
-    trusted = gated.weight >= 0.5
-    if np.count_nonzero(trusted) < _FEW:  # too few for a line: then what is not called wrong either
-        trusted |= gated.keep & (gated.weight > 0.0)
-    return trusted
 
 
 def _checked_field(relative: RelativeDepth | None, image: ImageArray) -> tuple[FloatArray | None, BoolArray | None]:
@@ -213,7 +168,7 @@ def check_image(image: object) -> None:
 
 
 def _remedy(image: NDArray[Any]) -> str:
-    """What to change, where that can be told; guessing it silently would turn a mistake into a dark picture."""
+    """How to convert the image, where that is clear; converting silently would turn a mistake into a dark picture."""
     steps = []
     if image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 1):
         steps.append("np.dstack([image] * 3) for grey")
@@ -234,25 +189,16 @@ def _verdicts(reason: TextArray, gated: GateResult) -> Verdicts:
     """Puts the gate's verdicts on the usable anchors back among those that were not."""
     usable = np.flatnonzero(reason == USABLE)
     keep = np.zeros(reason.size, np.bool_)
-    score, wrong, trust = np.full(reason.size, WORST_SCORE), np.ones(reason.size), np.zeros(reason.size)
+    score, outlier, weight = np.full(reason.size, WORST_SCORE), np.ones(reason.size), np.zeros(reason.size)
     words = reason.astype("<U32")
-    keep[usable], score[usable], trust[usable] = gated.keep, gated.score, gated.weight
-    wrong[usable] = 1.0 - gated.weight if gated.wrong is None else gated.wrong
+    keep[usable], score[usable], weight[usable] = gated.keep, gated.score, gated.weight
+    outlier[usable] = 1.0 - gated.weight if gated.outlier_probability is None else gated.outlier_probability
     words[usable] = gated.reason
-    return Verdicts(keep, score, wrong, trust, words)
+    return Verdicts(keep, score, outlier, weight, words)
 
 
 def _stage(stage: str, choice: Any) -> Any:
     return registry.create(stage, choice) if isinstance(choice, str) else choice
-
-
-def _name(implementation: object) -> str:
-    return type(implementation).__module__.rpartition(".")[2]
-
-
-def _options(implementation: object) -> dict[str, Any]:
-    """The parameters of any stage, ours or a user's own class, as values that a report can hold."""
-    return {k: v if isinstance(v, str | int | float) else repr(v) for k, v in vars(implementation).items()}
 
 
 @contextmanager

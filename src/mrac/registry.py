@@ -1,4 +1,6 @@
-"""Finds implementations by file name: `mrac/gate/ransac.py` is the gate `ransac`. No list to edit.
+"""The registry: finds implementations by file name, makes them from specs, checks their parameters.
+
+`mrac/gate/ransac.py` is the gate `ransac`; there is no list to edit.
 
 Listing names imports nothing: names come from the folder, summaries from the first line of each file's docstring.
 Files that start with an underscore, and `base.py`, are not implementations. Methods are the table in `methods.py`.
@@ -10,6 +12,7 @@ varies around the stages (data sets, outlier families, anchor placement) is foun
 import ast
 import dataclasses
 import importlib
+import math
 import pkgutil
 import re
 from collections.abc import Mapping
@@ -107,6 +110,38 @@ def create(stage: str, spec: str) -> Any:
         raise ContractError(f"{stage} {name}: {error}") from None
 
 
+def stage_name(implementation: object) -> str:
+    """The registered name of a stage's implementation: that of its module."""
+    return type(implementation).__module__.rpartition(".")[2]
+
+
+def stage_options(implementation: object) -> dict[str, Any]:
+    """The parameters of any stage, ours or a user's own class, as values that a report can hold."""
+    return {k: v if isinstance(v, str | int | float) else repr(v) for k, v in vars(implementation).items()}
+
+
+def check_numbers(stage: Any, low: float, high: float, only: tuple[str, ...] = ()) -> None:
+    """Raises `ContractError` unless the stage's numeric fields are finite and in [low, high], whole where they must be.
+
+    Args:
+        stage: a dataclass instance.
+        low: the least value permitted.
+        high: the largest value permitted.
+        only: the fields to check; all numeric ones if empty.
+    """
+    kinds = get_type_hints(type(stage))
+    for field in dataclasses.fields(stage):
+        kind, value = kinds[field.name], getattr(stage, field.name)
+        if kind not in (int, float) or (only and field.name not in only):
+            continue
+        where = f"{type(stage).__name__}.{field.name}"
+        if isinstance(value, bool) or not isinstance(value, (int, float) if kind is float else int):
+            needed = "a whole number" if kind is int else "a number"
+            raise ContractError(f"{where}: {value!r} arrived, {needed} is needed")
+        if not (math.isfinite(value) and low <= value <= high):
+            raise ContractError(f"{where}: {value!r} arrived, a number from {low:g} to {high:g} is needed")
+
+
 def _options(implementation: Any, stage: str, name: str, argument: str, *, bare: bool = True) -> dict[str, Any]:
     if not argument:
         return {}
@@ -118,6 +153,8 @@ def _options(implementation: Any, stage: str, name: str, argument: str, *, bare:
         first = next(iter(fields), None)
         # `miror=0` is a slip, not a file of that name; `path=miror=0` still names one.
         slip = equals and key.isidentifier()
+        if not equals and key in fields and (first is None or fields[first] not in (str, Path)):
+            raise ContractError(f"{stage} {name}: option {key} needs a value: {name}:{key}=VALUE")
         if first is None or slip or not bare or fields[first] not in (str, Path):
             raise ContractError(f"{stage} {name}: no option {key!r}; {known}")
         if re.search(rf",({'|'.join(fields)})=", argument):

@@ -1,6 +1,7 @@
-"""Makes a relative depth field fit for use: converts it, fills its holes, resizes it, reads it between pixels."""
+"""Operations on a relative depth field: conversion to another space, hole filling, resizing, bilinear sampling."""
 
 import math
+from typing import Final
 
 import numpy as np
 from PIL import Image
@@ -11,17 +12,18 @@ from mrac.errors import ContractError
 from mrac.space import Space
 from mrac.types import RelativeDepth
 
-# A factor of e^20 to either side of the middle is more than any scene holds, and far from the ends of float32.
+# A factor of e^20 to either side of the median exceeds the range of any scene, and is far from the limits of float32.
 _LOG_REACH = 20.0
+RANGE_QUANTILES: Final = (0.02, 0.98)  # of a relative field: between them lies its range, without stray pixels
 _TYPICAL_PIXELS = 20_000  # enough for percentiles
-_BESIDE = (0.008, 0.015, 0.025, 0.04)  # of the shorter side: a beam's width, and how far a network blurs an edge
+PIXELS_BEYOND: Final = 1.15  # times the range of relative depth at the readings is about that of all pixels
 
 
 def in_space(relative: RelativeDepth, space: Space) -> RelativeDepth:
-    """The field as a line in `space` should see it.
+    """The field converted to `space` if that is possible.
 
-    Log depth up to a shift is depth up to a factor, so it converts, to depth or to inverse depth. The other spaces have
-    an unknown shift, which nothing undoes: such a field is handed over as it is.
+    Log depth up to a shift is depth up to a factor, so it converts to depth or to inverse depth. The other spaces have
+    an unknown shift, which cannot be removed: such a field is returned as it is.
     """
     if relative.space != "log_depth" or space == "log_depth":
         return relative
@@ -36,7 +38,7 @@ def in_space(relative: RelativeDepth, space: Space) -> RelativeDepth:
 
 
 def fill_invalid(relative: RelativeDepth) -> tuple[FloatArray, BoolArray]:
-    """The field with every pixel finite, and which pixels had a prediction of their own.
+    """The field with every pixel finite, and which pixels were finite before.
 
     Infinitely far (+inf in depth or log depth) becomes the farthest finite value; NaN and every other infinity takes
     the value of the nearest pixel that has one.
@@ -63,28 +65,19 @@ def fill_invalid(relative: RelativeDepth) -> tuple[FloatArray, BoolArray]:
 
 
 def typical_range(field: FloatArray) -> tuple[float, float]:
-    """From where to where most of a finite (H, W) field lies: its 2nd and 98th percentile, from some 20,000 pixels."""
-    stride = max(1, math.isqrt(field.size // _TYPICAL_PIXELS))
-    low, high = np.percentile(field[::stride, ::stride].astype(np.float64), [2.0, 98.0])
-    return float(low), float(high)
+    """The 2nd and 98th percentile of a finite (H, W) field, from some 20,000 pixels.
 
-
-def range_beside(field: FloatArray, uv_px: FloatArray) -> FloatArray:
-    """The least and the largest of an (H, W) field around (K, 2) positions, themselves included.
-
-    Looked at are eight directions at four distances, up to 0.04 of the image's shorter side.
-
-    Returns:
-        (K, 2) float64.
+    An estimate in double precision, interpolated between order statistics, for length scales: there a sample is enough
+    and fast. `head._rendering.Normalisation` takes order statistics of all pixels, as its networks were trained on.
     """
-    H, W = field.shape
-    angle = np.arange(8) * (np.pi / 4.0)
-    reach = np.array(_BESIDE)[:, None] * min(H, W)
-    du, dv = (np.append(0.0, reach * turn) for turn in (np.cos(angle), np.sin(angle)))
-    u = np.clip(np.rint(uv_px[:, :1] + du), 0, W - 1).astype(np.intp)
-    v = np.clip(np.rint(uv_px[:, 1:] + dv), 0, H - 1).astype(np.intp)
-    around = field[v, u]
-    return np.stack([around.min(axis=1), around.max(axis=1)], axis=1).astype(np.float64)
+    stride = max(1, math.isqrt(field.size // _TYPICAL_PIXELS))
+    return quantile_range(field[::stride, ::stride].astype(np.float64))
+
+
+def quantile_range(values: FloatArray) -> tuple[float, float]:
+    """The `RANGE_QUANTILES` of values of any shape."""
+    low, high = np.quantile(values, RANGE_QUANTILES)
+    return float(low), float(high)
 
 
 def sample_bilinear(field: FloatArray, uv_px: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Depth, inverse depth and log depth: to a space, back from it, and the clipping that keeps the way back safe."""
+"""Conversion between depth and the spaces depth, inverse depth and log depth, clipped to a finite range."""
 
 from typing import Final, Literal, get_args
 
@@ -10,11 +10,16 @@ from mrac.errors import ContractError
 
 Space = Literal["depth", "inverse_depth", "log_depth"]
 SPACES: Final[tuple[Space, ...]] = get_args(Space)
+# y is a power of depth; of log depth, the limit. So dy / d ln z is power · y, and 1 in log depth.
+POWERS: Final[dict[Space, float]] = {"depth": 1.0, "inverse_depth": -1.0, "log_depth": 0.0}
 
-# Depth is kept inside this range on the way back from any space: an affine fit in inverse depth reaches zero, one in
-# depth goes below it, and both must end as a finite positive depth. A millimetre to ten kilometres excludes no sensor.
+# Depth converted from any space is clipped to this range: an affine fit in inverse depth reaches zero, one in depth
+# goes below it, and both must give a finite positive depth. A millimetre to ten kilometres excludes no sensor.
 MIN_DEPTH_M: Final = 1e-3
 MAX_DEPTH_M: Final = 1e4
+# What a standard deviation may be, as a share of the depth: an exact fit through two anchors has no residual, and a
+# line that leaves the valid range has no finite uncertainty; neither may end as zero or as infinity.
+SIGMA_SHARE: Final = (1e-3, 10.0)
 
 
 def as_space(name: str) -> Space:
@@ -43,7 +48,7 @@ def from_space(y: FloatArray, space: Space, min_m: float = MIN_DEPTH_M, max_m: f
     """Values in `space`, any shape, to depth in metres clipped to [min_m, max_m].
 
     Clipping happens in `space`, before the reciprocal or the exponential, so no value overflows; inverse depth at or
-    below zero is "beyond the far end" and becomes `max_m`. The dtype of `y` is kept.
+    below zero is beyond infinity and becomes `max_m`. The dtype of `y` is kept.
     """
     clipped = _clip(y, space, min_m, max_m)
     if space == "inverse_depth":
@@ -52,7 +57,7 @@ def from_space(y: FloatArray, space: Space, min_m: float = MIN_DEPTH_M, max_m: f
 
 
 def log_from_space(y: FloatArray, space: Space, min_m: float = MIN_DEPTH_M, max_m: float = MAX_DEPTH_M) -> FloatArray:
-    """The logarithm of `from_space` without the way through the exponential, in single precision: 1e-7 of the depth."""
+    """The logarithm of `from_space`, computed without the exponential, in single precision: 1e-7 of the depth."""
     clipped = _clip(y, space, min_m, max_m).astype(np.float32)
     if space == "inverse_depth":
         return -np.log(clipped)
@@ -71,3 +76,9 @@ def depth_std(depth_m: FloatArray, y_std: FloatArray, space: Space) -> FloatArra
     if space == "log_depth":
         return np.asarray(y_std * depth_m)
     return y_std
+
+
+def bounded_sigma(depth_m: FloatArray, sigma_m: FloatArray) -> FloatArray:
+    """The deviation clipped to `SIGMA_SHARE` of the depth; both in metres and of any one shape."""
+    low, high = SIGMA_SHARE
+    return np.clip(sigma_m, low * depth_m, high * depth_m)

@@ -1,58 +1,37 @@
-"""What flows between the stages: frozen, checked once when made, shapes and units in every docstring."""
+"""The values that flow between the stages: frozen, checked once when made, shapes and units in every docstring.
+
+Which anchors count, and how much, is decided by a gate's weights, and how they are read is defined here alone: a weight
+above 0 reaches the head (`GateResult.for_head`), a weight of `INLIER_WEIGHT` or more the fit (`GateResult.for_fit`) and
+heads that take whole anchors only (`Samples.inliers`).
+"""
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mrac import lognormal
-from mrac.conventions import BoolArray, FloatArray, TextArray
-from mrac.curve import Curve
+from mrac.conventions import BoolArray, FloatArray, TextArray, frozen_numbers
 from mrac.errors import ContractError
 from mrac.space import Space, as_space, to_space
 
 # In robust standard deviations, of what cannot be judged at all (a NaN, a point outside the image): scores stay finite.
-WORST_SCORE = 1e6
-
-
-def as_numbers(values: ArrayLike, name: str) -> FloatArray:
-    """A float64 copy of `values`.
-
-    Raises:
-        ContractError: they are not real numbers, or not of one shape.
-    """
-    try:
-        raw = np.asarray(values)
-        numbers = raw.real.astype(np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise ContractError(f"{name}: numbers are needed, but {error}") from None
-    if np.iscomplexobj(raw):
-        raise ContractError(f"{name}: real numbers are needed, complex ones arrived")
-    return numbers
-
-
-def _frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> FloatArray:
-    """A read-only float64 copy of `values`, checked against `shape` (None: any length)."""
-    array = as_numbers(values, name)
-    if array.size == 0 and len(shape) > 1 and 0 in shape:  # [] has no columns to count
-        array = array.reshape([0 if n is None else n for n in shape])
-    if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
-        wanted = ", ".join("K" if n is None else str(n) for n in shape)
-        raise ContractError(f"{name}: an array of shape ({wanted}) is needed, shape {array.shape} arrived")
-    array.setflags(write=False)
-    return array
+WORST_SCORE: Final = 1e6
+INLIER_WEIGHT: Final = 0.5  # from which an anchor is an inlier, for consumers that need a hard decision
+MIN_WEIGHT: Final = 1e-3  # up to which a gate's weight is 0: such a reading changes nothing and costs time
+_MIN_FOR_LINE: Final = 3  # anchors, below which their scatter around a line is undefined
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Anchors:
-    """K sparse range readings. Wrong, missing and impossible values are welcome: they are judged, not refused.
+    """K sparse range readings. Wrong, missing and impossible values get a verdict; they raise nothing.
 
     Attributes:
         uv_px: (K, 2), u right and v down, pixel centres at integers; sub-pixel positions are used as they are.
         z_m: (K,) metres along the optical axis.
-        sigma_m: (K,) standard deviation of each in metres, or None. `kriging` and `evidence` weigh readings by it.
+        sigma_m: (K,) standard deviation of each in metres, or None. The head `kriging` and the fit `evidence` use it.
     """
 
     uv_px: FloatArray
@@ -60,10 +39,10 @@ class Anchors:
     sigma_m: FloatArray | None
 
     def __init__(self, uv_px: ArrayLike, z_m: ArrayLike, sigma_m: ArrayLike | None = None) -> None:
-        z = _frozen(z_m, "Anchors.z_m", (None,))
-        sigma = None if sigma_m is None else _frozen(sigma_m, "Anchors.sigma_m", (z.size,))
+        z = frozen_numbers(z_m, "Anchors.z_m", (None,))
+        sigma = None if sigma_m is None else frozen_numbers(sigma_m, "Anchors.sigma_m", (z.size,))
         object.__setattr__(self, "z_m", z)
-        object.__setattr__(self, "uv_px", _frozen(uv_px, "Anchors.uv_px", (z.size, 2)))
+        object.__setattr__(self, "uv_px", frozen_numbers(uv_px, "Anchors.uv_px", (z.size, 2)))
         object.__setattr__(self, "sigma_m", sigma)
 
     def __len__(self) -> int:
@@ -95,19 +74,18 @@ class RelativeDepth:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The usable anchors as the gate and the fit see them: points (x, y) of the relation y = scale · x + shift.
+    """The usable anchors as gate, fit and head see them: points (x, y) of the relation y = scale · x + shift.
 
     Attributes:
         uv_px: (K, 2) pixel positions inside the image.
         z_m: (K,) metres, finite and > 0.
-        x: (K,) the relative field at the anchors, or None when there is no relative field.
+        x: (K,) relative depth at the anchors, or None when there is no relative field.
         space: the space of `y`.
         native: whether `x` itself is of that space, so that a positive slope (and, in log depth, slope 1) is expected.
-        weight: (K,) trust in each anchor, in [0, 1].
-        noise_m: (K,) standard deviation of each reading, or None.
-        alike: (K, NUM_FEATURES) of `likeness.features`; None unless the gate looks at the image, as the next.
-        beside: (K, 2) least and largest value of the relative field in a small window around each; None without one.
-        x_range: from where to where the relative field typically is, `relative.typical_range`; None where nobody says.
+        weight: (K,) in [0, 1].
+        noise_m: (K,) stated standard deviation of each reading, or None.
+        features: (K, NUM_FEATURES) of `mrac.gp`, where the gate computed them; None elsewhere.
+        x_range: the typical range of the relative field, `relative.typical_range`; None where it is not known.
     """
 
     uv_px: FloatArray
@@ -117,16 +95,15 @@ class Samples:
     native: bool
     weight: FloatArray
     noise_m: FloatArray | None = None
-    alike: FloatArray | None = None
-    beside: FloatArray | None = None
+    features: FloatArray | None = None
     x_range: tuple[float, float] | None = None
 
     @property
     def flat(self) -> bool:
-        """Whether all x are one value up to rounding, so that no slope can be told from them."""
+        """Whether all x are one value up to rounding, so that no slope can be determined."""
         if self.x is None or self.x.size == 0:
             return True
-        # A relative field has single precision: nine digits below its values is noise of the sub-pixel reading.
+        # A relative field has single precision: nine digits below its values is noise of the sub-pixel sampling.
         return bool(np.ptp(self.x) <= max(1e-9 * np.abs(self.x).max(), 1e-30))
 
     @property
@@ -134,42 +111,51 @@ class Samples:
         """(K,) the readings in `space`."""
         return to_space(self.z_m, self.space)
 
+    @property
+    def relative_noise(self) -> FloatArray | None:
+        """(K,) stated standard deviation of each reading as a share of its depth, or None."""
+        return None if self.noise_m is None else self.noise_m / self.z_m
+
     def __len__(self) -> int:
         return self.z_m.size
 
     @cached_property
-    def trusted(self) -> Self:
-        """Those of half a weight or more, for heads that know no doubt; all where none has."""
-        return self.keep(self.weight >= 0.5, self.weight) if (self.weight >= 0.5).any() else self
+    def inliers(self) -> Self:
+        """Those of weight `INLIER_WEIGHT` or more, for heads without weights; all where there is none."""
+        chosen = self.weight >= INLIER_WEIGHT
+        return self.keep(chosen, self.weight) if chosen.any() else self
 
     def keep(self, keep: BoolArray, weight: FloatArray) -> Self:
-        """The samples a gate lets through, with its weights; `keep` and `weight` are (K,)."""
+        """A subset with new weights; `keep` and `weight` are (K,)."""
+
+        def some(values: FloatArray | None) -> FloatArray | None:
+            return None if values is None else values[keep]
+
         return type(self)(
             uv_px=self.uv_px[keep],
             z_m=self.z_m[keep],
-            x=None if self.x is None else self.x[keep],
+            x=some(self.x),
             space=self.space,
             native=self.native,
             weight=weight[keep],
-            noise_m=None if self.noise_m is None else self.noise_m[keep],
-            alike=None if self.alike is None else self.alike[keep],
-            beside=None if self.beside is None else self.beside[keep],
+            noise_m=some(self.noise_m),
+            features=some(self.features),
             x_range=self.x_range,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class GateResult:
-    """A verdict on each of K anchors.
+    """A gate's verdict on each of K anchors.
 
     Attributes:
-        keep: (K,) whether the anchor is taken for right.
-        score: (K,) how suspicious it is, in robust standard deviations, finite, >= 0.
+        keep: (K,) whether the anchor is taken for an inlier.
+        score: (K,) absolute residual in robust standard deviations, finite.
         reason: (K,) one word for a person: `consistent`, `unjudged`, `nearer_than_fit`, `farther_than_fit`, ...
-        weight: (K,) trust in [0, 1], by which what comes after goes: doubt is weight, who knows none takes from 0.5 on,
-            an anchor of weight 0 is not looked at.
+        weight: (K,) in [0, 1], by which fit and head use it; up to `MIN_WEIGHT` it becomes 0.
         status: `ok` or a named degradation.
-        wrong: (K,) probability of being wrong, where trust is another matter; None is 1 − weight, `keep` weight >= 0.5.
+        outlier_probability: (K,), where it is not 1 − weight; None is 1 − weight, and `keep` is weight >= 0.5.
+        features: (K, NUM_FEATURES) of `mrac.gp`, where the gate computed them; the fit uses them.
     """
 
     keep: BoolArray
@@ -177,7 +163,45 @@ class GateResult:
     reason: TextArray
     weight: FloatArray
     status: str = "ok"
-    wrong: FloatArray | None = None
+    outlier_probability: FloatArray | None = None
+    features: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", np.where(self.weight > MIN_WEIGHT, self.weight, 0.0))
+
+    @property
+    def for_head(self) -> BoolArray:
+        """(K,) which anchors the head is given: those of any weight."""
+        return np.asarray(self.weight > 0.0)
+
+    @property
+    def for_fit(self) -> BoolArray:
+        """(K,) which anchors the fit is given: inliers by weight; where these are under three, kept ones too."""
+        chosen = np.asarray(self.weight >= INLIER_WEIGHT)
+        if np.count_nonzero(chosen) < _MIN_FOR_LINE:
+            chosen = chosen | (self.keep & self.for_head)
+        return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class DepthCurve:
+    """Log depth as a piecewise linear function of relative depth, extrapolated straight beyond the first and last knot.
+
+    Attributes:
+        x: (N,) knots, increasing, N >= 2.
+        log_depth: (N,) at the knots, depth in metres.
+        probabilities: of each relation that was averaged, by name.
+    """
+
+    x: FloatArray
+    log_depth: FloatArray
+    probabilities: dict[str, float] = field(default_factory=dict)
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        """Log depth at `x`, any shape."""
+        inside = np.interp(x, self.x, self.log_depth)
+        first, last = (np.diff(self.log_depth)[i] / np.diff(self.x)[i] for i in (0, -1))
+        return np.asarray(inside + first * np.minimum(x - self.x[0], 0.0) + last * np.maximum(x - self.x[-1], 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +213,9 @@ class FitResult:
         shift: intercept, in units of y.
         covariance: (2, 2) of (scale, shift), finite, positive semi-definite.
         sigma: standard deviation of y around the line, >= 0.
-        used: (K,) which of the given anchors support the line (all, except for consensus fits).
+        used: (K,) which of the given anchors the line was fitted to: all, unless the fit selects inliers or subsamples.
         status: `ok` or a named degradation.
-        curve: what the fit holds to be better than any line, for a head that can follow it; None where there is none.
+        curve: a nonlinear relation that fits better than any line, for a head that can use it; None without one.
     """
 
     scale: float
@@ -200,7 +224,7 @@ class FitResult:
     sigma: float
     used: BoolArray
     status: str = "ok"
-    curve: Curve | None = None
+    curve: DepthCurve | None = None
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """The line at `x`, any shape: float64, since scale and shift may nearly cancel."""
@@ -209,34 +233,29 @@ class FitResult:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """What became of every anchor that came in, in their order.
+    """The verdict on every anchor that came in, in their order.
 
     Attributes:
-        keep: (K,) whether it was taken for right.
-        score: (K,) suspicion in robust standard deviations; `WORST_SCORE` for a reading that could not be used at all.
-        wrong: (K,) probability of being wrong; 0 or 1 from a gate that knows no doubt, 1 where it could not be used.
-        trust: (K,) how far fit and head heard it, in [0, 1]; see `GateResult.weight`.
+        keep: (K,) whether it was taken for an inlier.
+        score: (K,) residual in robust standard deviations; `WORST_SCORE` for a reading that could not be used at all.
+        outlier_probability: (K,) 0 or 1 from a gate that makes hard decisions; 1 where it could not be used.
+        weight: (K,) in [0, 1], by which fit and head used it.
         reason: (K,) one word: the gate's, or why it could not be used (docs/reference.md).
     """
 
     keep: BoolArray
     score: FloatArray
-    wrong: FloatArray
-    trust: FloatArray
+    outlier_probability: FloatArray
+    weight: FloatArray
     reason: TextArray
 
     def __len__(self) -> int:
         return self.keep.size
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """One plain dictionary for each anchor."""
-        columns = {name: (v.round(4) if v.dtype.kind == "f" else v).tolist() for name, v in vars(self).items()}
-        return [dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True)]
-
 
 @dataclass(frozen=True, eq=False)
 class MetricDepth:
-    """The answer.
+    """Dense metric depth with its uncertainty, a verdict on every anchor, and how it was computed.
 
     Attributes:
         depth_m: (H, W) float32 metres, finite and > 0 everywhere.
@@ -244,12 +263,12 @@ class MetricDepth:
             half the width of the interval from one deviation of its logarithm below to one above.
         anchors: the verdict on every anchor.
         status: `ok`, or a named degradation: the fit's, else the gate's, else the head's.
-        fit: the closed-form fit on the kept anchors.
+        fit: on the anchors of `GateResult.for_fit`.
         space: the space of that fit.
-        stages: the name of what ran at each; the foundation is `given` where the call brought its own field.
+        stages: the name of the implementation at each; the foundation is `given` where the call brought relative depth.
         options: the parameters of each stage, by stage and name.
         timings_ms: wall time of each stage.
-        cache: `hit` where the foundation's field was read from disk, `miss` where it was not yet there, else `off`.
+        cache: `hit` where relative depth was read from disk, `miss` where it was not yet there, else `off`.
     """
 
     depth_m: FloatArray
@@ -278,23 +297,3 @@ class MetricDepth:
             ContractError: `level` is not between 0 and 1.
         """
         return lognormal.interval(self.depth_m, self.sigma_m, level)
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything but the maps, as plain values for `report.json`."""
-        return {
-            "status": self.status,
-            "stages": self.stages,
-            "options": self.options,
-            "space": self.space,
-            "fit": {
-                "scale": self.fit.scale,
-                "shift": self.fit.shift,
-                "covariance": self.fit.covariance.tolist(),
-                "sigma": self.fit.sigma,
-                "status": self.fit.status,
-                "relations": {} if self.fit.curve is None else self.fit.curve.beliefs,
-            },
-            "anchors": self.anchors.to_json(),
-            "timings_ms": {name: round(ms, 3) for name, ms in self.timings_ms.items()},
-            "cache": self.cache,
-        }

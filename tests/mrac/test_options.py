@@ -8,7 +8,7 @@ WRONG = [
     "gate ransac:seed=1.5", "gate ransac:threshold=nan", "gate ransac:threshold=-1", "gate ransac:trials=0",
     "gate ransac:trials=99999999999999999999999",
     "fit ransac:trials=-1", "fit huber:threshold=nan", "fit huber:max_rounds=1.5", "fit huber:max_rounds=0",
-    "fit evidence:slope_std=0", "fit evidence:prior_undeclared=1", "fit evidence:noise=nan", "fit evidence:tail=2",
+    "fit evidence:slope_std=0", "fit evidence:prior_undeclared=1", "fit evidence:noise=nan", "fit evidence:dof=2",
     "head kriging:noise=nan", "head kriging:position_length=0", "head kriging:amplitude=1e300",
     "head kriging:max_exact=2.5", "head kriging:trend_reach=0",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from mrac import Anchors, Calibrator, ContractError, RelativeDepth, registry
 from mrac.conventions import BoolArray, FloatArray
 from mrac.gate.base import Gate, LineGate
 from mrac.gate.theil_sen_mad import TheilSenMad
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.pipeline import check_image
 from mrac.types import WORST_SCORE, GateResult, Samples
 from tests.conftest import MadeScene
@@ -53,7 +54,7 @@ def test_every_unusable_reading_keeps_its_place_and_gets_a_reason() -> None:
     ]  # fmt: skip
     assert out.anchors.keep.tolist() == [r == "unjudged" for r in out.anchors.reason]
     assert (out.anchors.score[~out.anchors.keep] == WORST_SCORE).all()
-    np.testing.assert_array_equal(out.anchors.wrong, ~out.anchors.keep)
+    np.testing.assert_array_equal(out.anchors.outlier_probability, ~out.anchors.keep)
 
 
 def test_an_anchor_on_a_hole_of_the_relative_field() -> None:
@@ -133,22 +134,22 @@ def test_a_relative_field_of_another_size_is_refused() -> None:
 
 def test_without_a_witness_the_status_says_so() -> None:
     anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
-    assert Calibrator(foundation="none", gate="theil_sen_mad")(IMAGE, anchors).status == "no_witness"
+    assert Calibrator(foundation="none", gate="theil_sen_mad")(IMAGE, anchors).status == "no_relative_depth"
     assert Calibrator(foundation="none", gate="none")(IMAGE, anchors).status == "ok"
 
 
 def test_a_gate_that_rejects_all_is_overruled_by_name() -> None:
     class Nobody(LineGate):
-        def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
+        def judge_line(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
             no = np.zeros(len(samples), np.bool_)
             return GateResult(no, np.ones(len(samples)), np.full(len(samples), "disliked"), no.astype(float))
 
     values = np.linspace(1, 2, 600).reshape(20, 30)
     anchors = Anchors([[1, 1], [9, 9], [20, 15]], [1.0, 2.0, 3.0])
     out = Calibrator(gate=Nobody())(IMAGE, anchors, relative=RelativeDepth(values, "depth"))
-    assert out.status == "gate_emptied"
+    assert out.status == "all_anchors_rejected"
     assert out.anchors.keep.all()
-    assert not out.anchors.wrong.any()
+    assert not out.anchors.outlier_probability.any()
 
 
 def with_multipath(made: MadeScene, scattered: bool = True) -> tuple[Anchors, BoolArray]:
@@ -173,7 +174,7 @@ def test_multipath_is_rejected_and_the_depth_survives(
     assert error[0] > 0.15, "least squares fails on this scene first"
     assert error[1] < 0.03
     np.testing.assert_array_equal(ours.anchors.keep, ~wrong)
-    around = {"nearer_than_surroundings", "contradicts_image"}
+    around = {"nearer_than_neighbours", "contradicts_relative_depth"}
     assert set(ours.anchors.reason[wrong]) <= ({"nearer_than_fit"} if gate == "theil_sen_mad" else around)
 
 
@@ -183,11 +184,13 @@ def test_a_reading_is_kept_unless_it_is_likely_wrong(gate: str, make_scene: Call
     broken, _ = with_multipath(made)
     unusable = Anchors([*broken.uv_px, [1.0, 1.0]], [*broken.z_m, np.nan])
     verdicts = Calibrator(gate=gate, head="affine")(made.image, unusable, relative=made.relative).anchors
-    np.testing.assert_array_equal(verdicts.keep, verdicts.wrong < (0.2 if gate == "consensus_learned" else 0.5 + 1e-9))
-    assert ((verdicts.wrong >= 0.0) & (verdicts.wrong <= 1.0)).all()
-    assert verdicts.wrong[-1] == 1.0
+    np.testing.assert_array_equal(
+        verdicts.keep, verdicts.outlier_probability < (0.2 if gate == "consensus_learned" else 0.5 + 1e-9)
+    )
+    assert ((verdicts.outlier_probability >= 0.0) & (verdicts.outlier_probability <= 1.0)).all()
+    assert verdicts.outlier_probability[-1] == 1.0
     if not gate.startswith("consensus"):  # the others know no doubt
-        assert set(verdicts.wrong[:-1]) <= {0.0, 1.0}
+        assert set(verdicts.outlier_probability[:-1]) <= {0.0, 1.0}
 
 
 def test_one_calibrator_serves_many_threads(make_scene: Callable[..., MadeScene]) -> None:
@@ -296,27 +299,39 @@ def test_the_paper_s_line_in_depth_sees_depth_when_the_network_gives_log_depth()
 
 
 @dataclass(frozen=True)
-class Doubtful(Gate):
-    """Calls the first two wrong, and trusts so many of the others."""
+class Soft(Gate):
+    """Rejects the first two, and gives so many of the others a high weight."""
 
-    num_trusted: int
+    num_heavy: int
 
-    def __call__(self, samples: Samples) -> GateResult:
+    def judge(self, samples: Samples, *_: object) -> GateResult:
         K = len(samples)
         keep = np.arange(K) >= 2
-        weight = np.where(np.arange(K) >= K - self.num_trusted, 0.9, 0.2)
+        weight = np.where(np.arange(K) >= K - self.num_heavy, 0.9, 0.2)
         return GateResult(
-            keep, np.zeros(K), np.where(keep, "consistent", "odd"), weight, wrong=np.where(keep, 0.1, 0.9)
+            keep, np.zeros(K), np.where(keep, "consistent", "odd"), weight, outlier_probability=np.where(keep, 0.1, 0.9)
         )
 
 
-def test_where_few_are_trusted_the_fit_goes_by_the_verdicts(make_scene: Callable[..., MadeScene]) -> None:
+@dataclass(frozen=True)
+class Recorder(Head):
+    """Keeps the scene it was given."""
+
+    scenes: list[Scene]
+
+    def __call__(self, scene: Scene) -> HeadResult:
+        self.scenes.append(scene)
+        return HeadResult(np.ones(scene.shape, np.float32), np.ones(scene.shape, np.float32))
+
+
+def test_where_few_have_weight_the_fit_goes_by_the_verdicts(make_scene: Callable[..., MadeScene]) -> None:
     made = make_scene()
     K = len(made.anchors)
-    for num_trusted, used in ((0, K - 2), (2, K - 2), (3, 3), (K - 1, K - 1)):
-        before = Calibrator(gate=Doubtful(num_trusted)).before_head(made.image, made.anchors, made.relative)
-        assert before.scene.fit.used.size == used
-        assert before.scene.fit.status == "ok"
-        assert len(before.scene.samples) == K
-        hard = before.scene.samples.trusted
-        assert len(hard) == (num_trusted or K)
+    for num_heavy, used in ((0, K - 2), (2, K - 2), (3, 3), (K - 1, K - 1)):
+        head = Recorder([])
+        Calibrator(gate=Soft(num_heavy), head=head)(made.image, made.anchors, made.relative)
+        (scene,) = head.scenes
+        assert scene.fit.used.size == used
+        assert scene.fit.status == "ok"
+        assert len(scene.samples) == K
+        assert len(scene.samples.inliers) == (num_heavy or K)

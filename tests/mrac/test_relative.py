@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from mrac import ContractError, RelativeDepth
-from mrac.relative import fill_invalid, in_space, range_beside, sample_bilinear, typical_range
+from mrac.relative import fill_invalid, in_space, sample_bilinear, typical_range
 from mrac.space import SPACES, as_space
 
 
@@ -77,13 +77,3 @@ def test_what_is_typical_leaves_the_tails_out(shape: tuple[int, int]) -> None:
     field.ravel()[: field.size // 200] = 1e6
     low, high = typical_range(field)
     np.testing.assert_allclose([low, high], np.percentile(field, [2.0, 98.0]), atol=0.01)
-
-
-def test_what_lies_beside_is_found_on_either_side_of_an_edge() -> None:
-    field = np.where(np.arange(200) < 100, 1.0, 2.0).astype(np.float32) * np.ones((100, 1), np.float32)
-    at = np.array([[50.0, 50.0], [97.0, 50.0], [102.0, 50.0], [150.0, 50.0], [0.0, 0.0], [199.0, 99.0]])
-    low, high = range_beside(field, at).T
-    np.testing.assert_array_equal(low, [1, 1, 1, 2, 1, 2])
-    np.testing.assert_array_equal(high, [1, 2, 2, 2, 1, 2])
-    assert range_beside(field[:1, :1], np.zeros((0, 2))).shape == (0, 2)
-    np.testing.assert_array_equal(range_beside(field[:1, :1], np.zeros((1, 2))), [[1.0, 1.0]])

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from mrac import Anchors, Calibrator, ContractError, RelativeDepth
-from mrac.curve import Curve
+from mrac.io.result import report_of
+from mrac.types import DepthCurve
 from tests.conftest import MadeScene
 
 
@@ -48,9 +49,9 @@ def test_relative_depth_must_be_a_field(values: object) -> None:
 def test_report_is_plain_json() -> None:
     image = np.zeros((8, 8, 3), np.uint8)
     out = Calibrator(foundation="none")(image, Anchors([[1.0, 1.0], [np.nan, 2.0], [5.0, 5.0]], [1.0, 2.0, 3.0]))
-    report = json.loads(json.dumps(out.to_json(), allow_nan=False))
+    report = json.loads(json.dumps(report_of(out), allow_nan=False))
     assert [a["reason"] for a in report["anchors"]] == ["unjudged", "not_finite", "unjudged"]
-    assert [a["wrong"] for a in report["anchors"]] == [0.0, 1.0, 0.0]
+    assert [a["outlier_probability"] for a in report["anchors"]] == [0.0, 1.0, 0.0]
     assert report["stages"] == {
         "method": "default",
         "foundation": "none",
@@ -82,9 +83,9 @@ def test_doubt_is_between_right_and_wrong(make_scene: Callable[..., MadeScene]) 
     z_m = made.anchors.z_m * (1.0 + 0.02 * np.random.default_rng(0).normal(size=len(made.anchors)))
     z_m[:12] *= np.linspace(0.5, 0.95, 12)
     verdicts = Calibrator()(made.image, Anchors(made.anchors.uv_px, z_m), relative=made.relative).anchors
-    assert ((verdicts.wrong > 0.01) & (verdicts.wrong < 0.99)).any()
+    assert ((verdicts.outlier_probability > 0.01) & (verdicts.outlier_probability < 0.99)).any()
 
 
 def test_a_curve_is_straight_between_its_knots_and_beyond() -> None:
-    curve = Curve(np.array([0.0, 1.0, 3.0]), np.array([1.0, 2.0, 2.5]))
+    curve = DepthCurve(np.array([0.0, 1.0, 3.0]), np.array([1.0, 2.0, 2.5]))
     np.testing.assert_allclose(curve(np.array([[-2.0, 0.5], [2.0, 5.0]])), [[-1.0, 1.5], [2.25, 3.0]])

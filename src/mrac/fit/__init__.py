@@ -1,1 +1,1 @@
-"""Fits: the line from relative values to depth. One file per fit; the file's name is the fit's."""
+"""Fits: the relation from relative to metric depth. One file per fit; its name is the fit's."""

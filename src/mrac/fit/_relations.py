@@ -1,56 +1,56 @@
-"""What a relative field may have to do with depth: families of curves, each told apart by one number, the contrast.
+"""Candidate relations between relative depth and depth: one-parameter families of curves, the parameter a contrast.
 
-The field is read as u, 0 at the low end of what is typical of it and 1 at the high end. In all families z^p is a line
-in u: with p = 1 that is depth, with p = −1 inverse depth, and p → 0 is log depth. The contrast C is what ln z gains
-from u = 0 to u = 1; so ln z = shift + ln(1 + (exp(p C) − 1) u) / p, which has no zero between the ends, whatever C is.
+Relative depth is scaled to u, 0 at the low end of its typical range and 1 at the high end. In all families z^p is a
+line in u: with p = 1 that is depth, with p = −1 inverse depth, and p → 0 is log depth. The contrast C is the rise of
+ln z from u = 0 to u = 1; so ln z = shift + ln(1 + (exp(p C) − 1) u) / p, which is finite between the ends for every C.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.space import SPACES, Space
+from mrac.space import POWERS, SPACES, Space
 
-POWERS: Final[dict[Space, float]] = {"depth": 1.0, "inverse_depth": -1.0, "log_depth": 0.0}
-_MOST_BENT: Final = 12.0  # of p · C: a factor of 160,000 between the ends is a line that all but reaches zero
-_STEEPEST: Final = 5.0  # beyond the ends, of the mean slope between them
-_SMALLEST: Final = 1e-3  # of the low end: what ln x takes for the least value
+_MAX_BEND: Final = 12.0  # of p · C: a factor of 160,000 between the ends is a line that all but reaches zero
+_MAX_SLOPE: Final = 5.0  # beyond the ends, relative to the mean slope between them
+_MIN_X: Final = 1e-3  # of the low end, at which x is clipped before its logarithm is taken
 
 
-class Prior(NamedTuple):
-    """What is believed of relations before the readings are seen.
+@dataclass(frozen=True, kw_only=True)
+class RelationOptions:
+    """The prior of the relations.
 
     Attributes:
-        slope_std: relative standard deviation of the contrast where the field's own is believed.
-        contrast: median of the contrast of scenes, where the field's own says nothing.
+        slope_std: relative standard deviation of the contrast around the field's own: of the slope, in log depth.
+        contrast: median contrast of ln z over a scene, where the field's own is not informative.
         contrast_std: standard deviation of its logarithm.
-        unshifted: probability that depth, or inverse depth, comes without the unknown shift.
-        undeclared: probability that the field is not what it is declared to be.
+        prior_unshifted: probability that a field of depth, or of inverse depth, has no unknown shift.
+        prior_undeclared: probability that a field is not of its declared space.
     """
 
-    slope_std: float
-    contrast: float
-    contrast_std: float
-    unshifted: float
-    undeclared: float
+    slope_std: float = 0.2
+    contrast: float = 2.0
+    contrast_std: float = 0.8
+    prior_unshifted: float = 0.8
+    prior_undeclared: float = 0.001
 
 
 @dataclass(frozen=True, kw_only=True)
 class Relation:
-    """One family.
+    """One family of curves.
 
     Attributes:
         space: in which it is a line.
         of_log: whether u is a line in ln x, not in x, and ln z one in u: then z is a power of x.
         rising: whether depth grows with x.
-        contrast: what is believed of C, as its median.
-        contrast_std: relative deviation: of a normal distribution where `own`, else of a log-normal one.
+        contrast: median of the prior of C.
+        contrast_std: its relative standard deviation: of a normal distribution where `own`, else of a log-normal one.
         own: whether the median is the field's own contrast.
-        declared: whether this is what the field is said to be.
-        probability: before the readings.
+        declared: whether this is the declared space of the field.
+        probability: of the prior.
     """
 
     space: Space
@@ -64,7 +64,7 @@ class Relation:
 
     @property
     def name(self) -> str:
-        """For a person."""
+        """As reports call it."""
         line = "power of x" if self.of_log else f"line in {self.space}"
         return line if self.declared else f"{'rising' if self.rising else 'falling'} {line}"
 
@@ -74,20 +74,20 @@ class Relation:
         return 0.0 if self.of_log else POWERS[self.space]
 
     def contrasts(self, deviations: FloatArray) -> FloatArray:
-        """C, signed, at so many standard deviations from the median; any shape."""
+        """C, signed, at these standard deviations from the median; any shape."""
         relative = self.contrast_std * deviations
         size = self.contrast * (1.0 + relative if self.own else np.exp(relative))
         return np.asarray(size if self.rising else -size)
 
     def u(self, x: FloatArray, low: float, high: float) -> FloatArray:
-        """The field's values `x`, any shape, as u."""
+        """Relative depth `x`, any shape, scaled to u."""
         if self.of_log:
-            x, low, high = np.log(np.maximum(x, _SMALLEST * low)), math.log(low), math.log(high)
+            x, low, high = np.log(np.maximum(x, _MIN_X * low)), math.log(low), math.log(high)
         return np.asarray((x - low) / (high - low))
 
 
-def relations(space: Space, native: bool, low: float, high: float, prior: Prior) -> list[Relation]:
-    """All that come into question for a field that is typically from `low` to `high`, and declared to be of `space`."""
+def relations(space: Space, native: bool, low: float, high: float, options: RelationOptions) -> list[Relation]:
+    """All candidates for a field of the typical range `low` to `high` that is declared to be of `space`."""
     found: list[Relation] = []
 
     def add(
@@ -98,23 +98,23 @@ def relations(space: Space, native: bool, low: float, high: float, prior: Prior)
                 space=kind,
                 of_log=of_log,
                 rising=rising,
-                contrast=own or prior.contrast,
-                contrast_std=prior.slope_std if own else prior.contrast_std,
+                contrast=own or options.contrast,
+                contrast_std=options.slope_std if own else options.contrast_std,
                 own=own > 0.0,
                 declared=declared,
                 probability=probability,
             )
         )
 
-    undeclared = prior.undeclared if native else 1.0
+    undeclared = options.prior_undeclared if native else 1.0
     likely, rises = 1.0 - undeclared, space != "inverse_depth"
     if native and space == "log_depth":
         add(space, rises, likely, declared=True, own=high - low)
     elif native:
         has_log = low > 1e-30 and high > 1.001 * low
-        unshifted = prior.unshifted if has_log else 0.0
+        unshifted = options.prior_unshifted if has_log else 0.0
         add(space, rises, likely * (1.0 - unshifted), declared=True)
-        if has_log:  # without a shift, a contrast that is off may still come as one, or as a power
+        if has_log:  # without a shift, an error of the contrast is a shift or a power
             own = math.log(high / low)
             add(space, rises, likely * unshifted / 2, declared=True, own=own)
             add(space, rises, likely * unshifted / 2, declared=True, own=own, of_log=True)
@@ -127,13 +127,13 @@ def relations(space: Space, native: bool, low: float, high: float, prior: Prior)
 
 
 def curves(u: FloatArray, contrast: FloatArray, power: FloatArray) -> FloatArray:
-    """Log depth up to a shift; all three broadcast. Beyond the ends of u it goes on straight, and not too steeply."""
+    """Log depth up to a shift; all three broadcast. Beyond the ends of u it is a line of bounded slope."""
     straight = power == 0.0
     p = np.where(straight, 1.0, power)
-    bent = np.clip(p * contrast, -_MOST_BENT, _MOST_BENT)
+    bent = np.clip(p * contrast, -_MAX_BEND, _MAX_BEND)
     bent = np.where(np.abs(bent) < 1e-6, 1e-6, bent)
     inside = np.log1p(np.expm1(bent) * np.clip(u, 0.0, 1.0)) / p
-    steepest = _STEEPEST * np.abs(bent / p)
+    steepest = _MAX_SLOPE * np.abs(bent / p)
     below = np.clip(np.expm1(bent) / p, -steepest, steepest) * np.minimum(u, 0.0)
     above = np.clip(-np.expm1(-bent) / p, -steepest, steepest) * np.maximum(u - 1.0, 0.0)
     return np.where(straight, contrast * u, inside + below + above)

@@ -1,4 +1,4 @@
-"""The contract of a fit, and the one rule for scenes in which no line can be fitted."""
+"""The contract of a fit, and what every fit returns where no line is determined."""
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -7,10 +7,11 @@ from typing import ClassVar, Final
 import numpy as np
 
 from mrac.conventions import FloatArray
+from mrac.robust_line.least_squares import line_covariance
 from mrac.space import Space, to_space
 from mrac.types import FitResult, Samples
 
-# What is assumed of a scene without a single reading: a room. Wrong by a factor of e at one standard deviation.
+# Prior of a scene without a reading: a room, with a standard deviation of a factor of e.
 PRIOR_DEPTH_M: Final = 3.0
 PRIOR_SPREAD: Final = 1.0
 # Relative standard deviation of depth around a line that no third anchor could check.
@@ -20,26 +21,24 @@ UNCHECKED_SPREAD: Final = 0.3
 class Fit(ABC):
     """Fits y = scale · x + shift; a frozen dataclass of its parameters that keeps nothing between calls.
 
-    Scenes in which a line is not determined are settled here, the same way for every fit:
+    Scenes in which a line is not determined are handled here, the same way for every fit:
 
     | case | rule | status |
     |---|---|---|
     | no relative field | constant: the median of y | `ok`, with one anchor `one_anchor` |
-    | no anchor | as if one read 3 m at the field's middle, spread e; without a field, a constant | `no_anchors` |
+    | no anchor | as if one read 3 m at the middle of the field's range; without a field, a constant | `no_anchors` |
     | one anchor | one unknown: see `_one_unknown` | `one_anchor` |
-    | all x equal | one unknown, from the medians | `degenerate_x` |
-    | two anchors | the line through both; one unknown if it slopes the impossible way | `two_anchors` |
+    | all x equal | one unknown, from the medians | `constant_relative_depth` |
+    | two anchors | the line through both; one unknown if its slope has the impossible sign | `two_anchors` |
     | two anchors, `has_prior` | the fit's own `solve` | `two_anchors` |
     | three or more | the fit's own `solve`; a slope of the impossible sign is kept and named | `ok`, `negative_slope` |
 
     Attributes:
-        has_prior: whether `solve` knows what to expect of a line before it sees an anchor: it then takes two, and gives
-            an exact relation back only as nearly as there are anchors to prove it.
-        robust: whether it holds where some anchors are wrong; if not, a gate must find them first.
+        has_prior: whether `solve` has a prior of the relation: it then takes two anchors, and recovers an exact
+            relation only up to the weight of the prior.
     """
 
     has_prior: ClassVar[bool] = False
-    robust: ClassVar[bool] = True
 
     def __call__(self, samples: Samples) -> FitResult:
         """Fits any number of samples, 0 included; never NaN."""
@@ -59,22 +58,6 @@ class Fit(ABC):
         """Fits three or more samples, with a prior two, whose `x` (K,) are not all equal to `y` (K,)."""
 
 
-def line_covariance(x: FloatArray, weight: FloatArray, slope_sigma: float, level_sigma: float) -> FloatArray:
-    """(2, 2) covariance of (scale, shift) of a line through K points.
-
-    Args:
-        x: (K,), not all equal.
-        weight: (K,) of mean 1.
-        slope_sigma: deviation of y around the line, over the root of the slope estimator's efficiency.
-        level_sigma: the same for the line's height at the mean of x; both are equal for least squares.
-    """
-    total = weight.sum()
-    centre = weight @ x / total
-    var_scale = slope_sigma**2 / (weight @ (x - centre) ** 2)
-    var_shift = level_sigma**2 / total + centre**2 * var_scale
-    return np.array([[var_scale, -centre * var_scale], [-centre * var_scale, var_shift]])
-
-
 def _undetermined(samples: Samples, has_prior: bool) -> FitResult | None:
     """The table of `Fit`, all but the rows with `solve`, for which it returns None."""
     if len(samples) == 0:
@@ -88,7 +71,7 @@ def _undetermined(samples: Samples, has_prior: bool) -> FitResult | None:
     if len(samples) == 1:
         return _one_unknown(samples, _middle(samples), UNCHECKED_SPREAD, "one_anchor")
     if samples.flat:
-        return _one_unknown(samples, _middle(samples), UNCHECKED_SPREAD, "degenerate_x")
+        return _one_unknown(samples, _middle(samples), UNCHECKED_SPREAD, "constant_relative_depth")
     return _two_anchors(samples) if len(samples) == 2 and not has_prior else None
 
 
@@ -104,10 +87,10 @@ def _middle(samples: Samples) -> tuple[float, float]:
 
 
 def _one_unknown(samples: Samples, point: tuple[float, float], spread: float, status: str) -> FitResult:
-    """A scene that fixes one number only: the relation passes through `point` (x, y), to a relative deviation `spread`.
+    """A relation with one unknown, through `point` (x, y), of relative standard deviation `spread`.
 
-    Where x is of the fit's own space the foundation's structure is trusted and the number is its scale (in log depth,
-    its shift); otherwise, or where x is not positive, the number is a constant depth.
+    Where x is of the fit's own space the unknown is its scale (in log depth, its shift); otherwise, or where x is not
+    positive, it is a constant depth.
     """
     x, y = point
     scale, shift = 0.0, y
@@ -117,7 +100,7 @@ def _one_unknown(samples: Samples, point: tuple[float, float], spread: float, st
         scale, shift = 1.0, y - x
     elif samples.native and x > 1e-30:  # smaller is zero in single precision, which relative fields have
         scale, shift = y / x, 0.0
-        covariance = np.diag([(sigma / x) ** 2, 0.0])  # the scale is what is unknown: the share of depth is constant
+        covariance = np.diag([(sigma / x) ** 2, 0.0])  # the scale is unknown: a constant share of depth
     return FitResult(scale, shift, covariance, sigma, np.ones(len(samples), np.bool_), status)
 
 

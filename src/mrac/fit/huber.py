@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.fit.base import Fit, line_covariance
-from mrac.fit.ols import least_squares
-from mrac.options import check_numbers
+from mrac.fit.base import Fit
+from mrac.registry import check_numbers
+from mrac.robust_line.least_squares import least_squares, line_covariance
 from mrac.robust_line.theil_sen import MAD_TO_SIGMA
 from mrac.types import FitResult, Samples
 
 
 @dataclass(frozen=True, kw_only=True)
 class Huber(Fit):
-    """Quadratic near the line, linear beyond `threshold` deviations: bounds an outlier's pull, does not end it.
+    """Quadratic near the line, linear beyond `threshold` deviations: an outlier's influence is bounded, not zero.
 
     Attributes:
         threshold: in standard deviations; 1.345 keeps 95 % efficiency under Gaussian noise.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mrac.conventions import FloatArray
 from mrac.fit.base import Fit
-from mrac.fit.ols import least_squares
+from mrac.robust_line.least_squares import least_squares
 from mrac.robust_line.msac import MsacOptions, supporters
 from mrac.robust_line.relative_error import error_unit
 from mrac.types import FitResult, Samples
@@ -12,7 +12,7 @@ from mrac.types import FitResult, Samples
 
 @dataclass(frozen=True, kw_only=True)
 class Msac(MsacOptions, Fit):
-    """Of all lines through two anchors the one with the least truncated squared error decides who is heard."""
+    """Least squares on the inliers of the line through two anchors with the least truncated squared error."""
 
     def solve(self, samples: Samples, x: FloatArray, y: FloatArray) -> FitResult:
         """See `Fit`."""

@@ -1,4 +1,4 @@
-"""RANSAC consensus, seeded, with a least-squares line on the consensus set (Marsal et al.'s rescaling step)."""
+"""RANSAC, seeded, with a least-squares line on the inlier set (Marsal et al.'s rescaling step)."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.fit.base import Fit
-from mrac.fit.ols import least_squares
-from mrac.robust_line.ransac import RansacOptions, consensus
+from mrac.robust_line.least_squares import least_squares
+from mrac.robust_line.ransac import RansacOptions, inlier_set
 from mrac.types import FitResult, Samples
 
 
@@ -21,7 +21,7 @@ class Ransac(RansacOptions, Fit):
     def solve(self, samples: Samples, x: FloatArray, y: FloatArray) -> FitResult:
         """See `Fit`."""
         threshold = self.threshold or float(np.median(np.abs(y - np.median(y))))
-        inlier = consensus(x, y, threshold, self.trials, self.seed)
+        inlier = inlier_set(x, y, threshold, self.trials, self.seed)
         return least_squares(x, y, samples.weight, inlier)
 
 

@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.fit.base import Fit, line_covariance
+from mrac.fit.base import Fit
+from mrac.robust_line.least_squares import line_covariance
 from mrac.robust_line.theil_sen import MAD_TO_SIGMA, theil_sen_line
 from mrac.types import FitResult, Samples
 

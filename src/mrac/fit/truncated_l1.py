@@ -1,4 +1,4 @@
-"""Least truncated absolute relative error, exactly, without a start or a draw (MoGe's alignment, Wang et al. 2025)."""
+"""Global minimum of the truncated absolute relative error (MoGe's alignment, Wang et al. 2025)."""
 
 import math
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.fit.base import Fit, line_covariance
-from mrac.options import check_numbers
+from mrac.fit.base import Fit
+from mrac.registry import check_numbers
+from mrac.robust_line.least_squares import line_covariance
 from mrac.robust_line.relative_error import error_unit
 from mrac.robust_line.truncated_l1 import truncated_l1_line
 from mrac.types import FitResult, Samples
@@ -18,13 +19,13 @@ _EFFICIENCY: Final = 2.0 / math.pi  # of least absolute deviations under Gaussia
 
 @dataclass(frozen=True, kw_only=True)
 class TruncatedL1(Fit):
-    """An anchor pulls with its relative error up to `limit`, and beyond it not at all.
+    """An anchor's loss is its relative error, constant from `limit` on.
 
     Where the slope must be positive, the best of the local minima that have such a slope is taken, if any has.
 
     Attributes:
-        limit: relative error beyond which an anchor is as good as lost. MoGe trains with 1; for readings that may be
-            wrong it is the largest error of a right one.
+        limit: relative error beyond which an anchor has no further influence. MoGe trains with 1; for readings that
+            may be wrong it is the largest error of a right one.
     """
 
     limit: float = 0.2

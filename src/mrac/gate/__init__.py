@@ -1,1 +1,1 @@
-"""Gates: which anchors are trusted. One file per gate; the file's name is the gate's."""
+"""Gates: which anchors are inliers, and their weights. One file per gate; its name is the gate's."""

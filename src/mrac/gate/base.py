@@ -1,53 +1,69 @@
-"""The contract of a gate: a verdict on every anchor, with a reason that a person understands."""
+"""The contract of a gate: for every anchor whether it is kept, its weight, its outlier probability and the reason."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
+from mrac.gp.features import ImageAppearance
 from mrac.types import WORST_SCORE, GateResult, Samples
 
 
 class Gate(ABC):
-    """A gate is a frozen dataclass of its parameters; calling it judges, and keeps nothing.
+    """A gate is a frozen dataclass of its parameters that keeps nothing between calls."""
 
-    Attributes:
-        looks_at_image: whether it uses `Samples.alike`, which costs a look at the whole image.
-    """
+    def __call__(
+        self, samples: Samples, image: ImageAppearance | None = None, relative: FloatArray | None = None
+    ) -> GateResult:
+        """Judges any number of samples, 0 included.
 
-    looks_at_image: ClassVar[bool] = False
+        Where nothing would be left to fit, every sample is kept, and the status is `all_anchors_rejected`.
+
+        Args:
+            samples: the usable anchors.
+            image: the image, whose appearance is computed on first use; None where there is none.
+            relative: (H, W) relative depth, finite; None where there is none.
+        """
+        result = self.judge(samples, image, relative)
+        if len(samples) and not result.for_fit.any():
+            return replace(unjudged(len(samples), "all_anchors_rejected"), features=result.features)
+        return result
 
     @abstractmethod
-    def __call__(self, samples: Samples) -> GateResult:
-        """Judges any number of samples, 0 included."""
+    def judge(
+        self, samples: Samples, image: ImageAppearance | None = None, relative: FloatArray | None = None
+    ) -> GateResult:
+        """What `__call__` does, for a subclass to define."""
 
 
 class LineGate(Gate):
-    """A gate that compares the anchors with a line through the relative field.
+    """A gate that compares the anchors with a line through (relative depth, depth).
 
-    It cannot judge without such a field (`no_witness`), with a flat one (`degenerate_x`), or with fewer than three
-    anchors, where any line fits (`too_few_anchors`). It then keeps every anchor, with the reason `unjudged`, and says
-    so in its status.
+    It cannot judge without relative depth (`no_relative_depth`), where that is constant (`constant_relative_depth`), or
+    with fewer than three anchors, which any line fits (`too_few_anchors`). It then keeps every anchor, with the reason
+    `unjudged`.
     """
 
-    def __call__(self, samples: Samples) -> GateResult:
+    def judge(
+        self, samples: Samples, image: ImageAppearance | None = None, relative: FloatArray | None = None
+    ) -> GateResult:
         """See `Gate`."""
         if samples.x is None:
-            return unjudged(len(samples), "no_witness")
+            return unjudged(len(samples), "no_relative_depth")
         if len(samples) < 3:
             return unjudged(len(samples), "too_few_anchors")
         if samples.flat:
-            return unjudged(len(samples), "degenerate_x")
-        return self.judge(samples, samples.x, samples.y)
+            return unjudged(len(samples), "constant_relative_depth")
+        return self.judge_line(samples, samples.x, samples.y)
 
     @abstractmethod
-    def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
+    def judge_line(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
         """Judges three or more samples whose `x` (K,) are not all equal, against `y` (K,)."""
 
 
 def unjudged(count: int, status: str) -> GateResult:
-    """Keeps all of `count` anchors without an opinion."""
+    """Keeps all of `count` anchors, at full weight."""
     return GateResult(
         keep=np.ones(count, np.bool_),
         score=np.zeros(count),

@@ -1,4 +1,4 @@
-"""`consensus`, with the last word learned: what a reading's residuals and neighbours have meant on training images."""
+"""`consensus` followed by a learned classifier of its leave-one-out residuals and neighbours (46 kB, no torch)."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -6,66 +6,68 @@ from itertools import chain
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.gate.base import unjudged
-from mrac.gate.consensus import LEAST, Consensus, Part, dealt, gathered, verdict_on
-from mrac.gate.consensus.classifier import Scores, scorer_of
-from mrac.gate.consensus.classifier_inputs import told_of
-from mrac.options import check_numbers
+from mrac.gate.consensus import Consensus, Group, divided, image_features, in_order
+from mrac.gate.consensus.classifier import Logits, load_classifier, local_range, reading_features
+from mrac.gp.features import ImageAppearance
+from mrac.registry import check_numbers
 from mrac.runtime.parallel import map_spans
 from mrac.types import GateResult, Samples
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConsensusLearned(Consensus):
-    """The model of `consensus` settles as it does; a small network then reads what it found, and has the last word.
+    """The mixture model of `consensus`, then an MLP that turns its results into an outlier probability and a weight.
 
-    It says two things of a reading, since they are not the same: how likely it is wrong, which is the verdict, and how
-    far to trust it, which is what fit and head go by. The first was trained on what was wrong, the second on the depth
-    that came of it: to hear one of many neighbours who agree costs little if it is wrong, and one who stands alone may
-    be right and still be worth nothing to the pixels around.
+    The two differ. The outlier probability, calibrated, decides what is kept; it was trained on which readings were
+    wrong. The weight is what fit and head use; it was trained on the error of the depth that results: one wrong reading
+    among many neighbours that agree costs little, and a right one far from all others may not help the pixels around.
 
-    What the network has never met it cannot judge, so the plain model keeps a say: where it takes a reading for wrong,
-    `plain_say` of its log odds count in both. Without relative depth, which the network never missed in training, the
-    verdicts are those of `consensus`.
+    The classifier cannot judge errors unlike any in training, so the mixture model keeps some influence: where it takes
+    a reading for an outlier, `model_weight` of its log odds are added to both. Without relative depth, which was always
+    there in training, the verdicts are those of `consensus`.
 
     Attributes:
-        wrong_from: probability of being wrong from which a reading is called so.
-        plain_say: what the plain model's log odds of being wrong count for.
-        weights: the ones in the package by their name, or the path of an .npz file of `mrac train gate`.
+        reject_from: outlier probability from which a reading is rejected.
+        model_weight: of the mixture model's log odds of being an outlier.
+        weights: `consensus_learned`, those of the package, or the path of an .npz file of `mrac train gate`.
     """
 
-    wrong_from: float = 0.2
-    plain_say: float = 0.2
+    reject_from: float = 0.2
+    model_weight: float = 0.2
     weights: str = "consensus_learned"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_numbers(self, 1e-3, 0.999, only=("wrong_from",))
-        check_numbers(self, 0.0, 1e3, only=("plain_say",))
-        scorer_of(self.weights)  # now, not at the first frame
+        check_numbers(self, 1e-3, 0.999, only=("reject_from",))
+        check_numbers(self, 0.0, 1e3, only=("model_weight",))
+        load_classifier(self.weights)  # now, not at the first frame
 
-    def __call__(self, samples: Samples) -> GateResult:
+    def judge(
+        self, samples: Samples, image: ImageAppearance | None = None, relative: FloatArray | None = None
+    ) -> GateResult:
         """See `Gate`."""
-        K = len(samples)
-        if K < 3:
-            return unjudged(K, "too_few_anchors")
-        if samples.x is None or samples.flat:
-            return super().__call__(samples)
-        groups = dealt(K)
-        parts = self.parts(samples, groups)
-        scores = chain(*map_spans(len(parts), lambda first, last: list(map(self._scores, parts[first:last]))))
+        if len(samples) < 3 or samples.x is None or samples.flat:
+            return super().judge(samples, image, relative)
+        features, groups = image_features(samples, image, relative), divided(len(samples))
+        around = None if relative is None else local_range(relative, samples.uv_px)
+        parts = self.judge_groups(samples, groups, features, around)
+        logits = chain(*map_spans(len(parts), lambda first, last: list(map(self._logits, parts[first:last]))))
         order = np.argsort(np.concatenate(groups))
-        wrong, trust = (_logistic(np.concatenate(odds)[order]) for odds in zip(*scores, strict=True))
-        judged = gathered([part.judged for part in parts], groups)
-        return verdict_on(
-            samples, judged, np.where(trust > LEAST, trust, 0.0), wrong=wrong, keep=wrong < self.wrong_from
+        outlier, weight = (_logistic(np.concatenate(odds)[order]) for odds in zip(*logits, strict=True))
+        return self.verdict(
+            samples,
+            in_order([part.judgement for part in parts], groups),
+            weight,
+            features=features,
+            outlier_probability=outlier,
+            keep=outlier < self.reject_from,
         )
 
-    def _scores(self, part: Part) -> Scores:
-        told = told_of(*part)
-        say = self.plain_say * np.minimum(told["plain"], 0.0)
-        scores = scorer_of(self.weights)(told)
-        return Scores(scores.wrong - say, scores.trust + say)
+    def _logits(self, group: Group) -> Logits:
+        features = reading_features(group)
+        of_model = self.model_weight * np.minimum(features["model_logit"], 0.0)
+        logits = load_classifier(self.weights)(features)
+        return Logits(logits.outlier - of_model, logits.weight + of_model)
 
 
 def _logistic(odds: FloatArray) -> FloatArray:

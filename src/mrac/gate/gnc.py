@@ -1,13 +1,13 @@
-"""Graduated non-convexity (Yang et al. 2020): truncated least squares from a convex start, no draw, no seed."""
+"""Graduated non-convexity (Yang et al. 2020): truncated least squares, without random sampling."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.fit.ols import least_squares
 from mrac.gate.base import LineGate, verdict
 from mrac.robust_line.gnc import GncOptions, inliers
+from mrac.robust_line.least_squares import least_squares
 from mrac.robust_line.relative_error import error_unit
 from mrac.types import GateResult, Samples
 
@@ -16,7 +16,7 @@ from mrac.types import GateResult, Samples
 class GncGate(GncOptions, LineGate):
     """Keeps the anchors within `threshold` of the line that truncated least squares settles on."""
 
-    def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
+    def judge_line(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
         """See `LineGate`; scores are relative errors in half thresholds."""
         unit = error_unit(y, samples.space)
         error = (y - least_squares(x, y, unit**-2, inliers(x, y, unit, self))(x)) / unit

@@ -1,4 +1,4 @@
-"""RANSAC with a fixed threshold: the paper's "obvious patch", fooled by correlated dropouts."""
+"""RANSAC with a fixed threshold: the paper's "obvious patch", fails on correlated dropouts."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,9 +6,9 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.fit.ols import least_squares
 from mrac.gate.base import LineGate, verdict
-from mrac.robust_line.ransac import RansacOptions, consensus
+from mrac.robust_line.least_squares import least_squares
+from mrac.robust_line.ransac import RansacOptions, inlier_set
 from mrac.space import Space
 from mrac.types import GateResult, Samples
 
@@ -24,10 +24,10 @@ class RansacGate(RansacOptions, LineGate):
     A threshold of 0 takes the default of the fit's space: 0.2 m, 0.05 1/m, 0.1.
     """
 
-    def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
-        """See `LineGate`; scores are residuals from least squares on the consensus set, in half thresholds."""
+    def judge_line(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
+        """See `LineGate`; scores are residuals from least squares on the inlier set, in half thresholds."""
         threshold = self.threshold or _DEFAULT_THRESHOLD[samples.space]
-        keep = consensus(x, y, threshold, self.trials, self.seed)
+        keep = inlier_set(x, y, threshold, self.trials, self.seed)
         residual = y - least_squares(x, y, np.ones(x.size), keep)(x)
         return verdict(samples, keep, residual, threshold / 2.0)
 

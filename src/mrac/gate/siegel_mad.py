@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.gate.base import LineGate, verdict
-from mrac.options import check_numbers
+from mrac.gate._mad import MadGate
+from mrac.gate.base import verdict
 from mrac.robust_line.siegel import siegel_slope
 from mrac.robust_line.theil_sen import mad_test
 from mrac.types import GateResult, Samples
@@ -17,22 +17,14 @@ MAX_FOR_SLOPE: Final = 6_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SiegelMad(LineGate):
+class SiegelMad(MadGate):
     """As the paper's gate, with the slope of each anchor's median pair instead of the median over all pairs.
 
     Above `MAX_FOR_SLOPE` anchors the slope is taken from that many, evenly spaced in the order given; intercept,
     deviation and verdicts always come from all of them.
-
-    Attributes:
-        kappa: width of the test in robust standard deviations.
     """
 
-    kappa: float = 2.0
-
-    def __post_init__(self) -> None:
-        check_numbers(self, 0.0, 1e9)
-
-    def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
+    def judge_line(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
         """See `LineGate`."""
         some = np.linspace(0, x.size - 1, min(x.size, MAX_FOR_SLOPE)).astype(np.intp)
         if np.ptp(x[some]) == 0.0:  # those differ in x that were left out: rare, and worth the wait

@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mrac.conventions import BoolArray, FloatArray
+from mrac.conventions import BoolArray, FloatArray, as_numbers
 from mrac.errors import ContractError
-from mrac.gate.base import LineGate, verdict
-from mrac.options import check_numbers
+from mrac.gate._mad import MadGate
+from mrac.gate.base import verdict
 from mrac.robust_line.theil_sen import NOT_FINITE, theil_sen_mad
-from mrac.types import GateResult, Samples, as_numbers
+from mrac.types import GateResult, Samples
 
 
 class TheilSenGate(NamedTuple):
-    """The line and what it says of K anchors.
+    """The Theil–Sen line and its verdict on K anchors.
 
     Attributes:
         slope: median of the slopes of all pairs with different x; 0 when there is no such pair.
@@ -66,19 +66,10 @@ def _kernel_array(values: ArrayLike, name: str) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TheilSenMad(LineGate):
-    """Trusts the anchors that one line explains; the breakdown point is 29 % wrong anchors.
+class TheilSenMad(MadGate):
+    """Keeps the anchors near one line; the breakdown point is 29 % outliers."""
 
-    Attributes:
-        kappa: width of the test in robust standard deviations.
-    """
-
-    kappa: float = 2.0
-
-    def __post_init__(self) -> None:
-        check_numbers(self, 0.0, 1e9)
-
-    def judge(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
+    def judge_line(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
         """See `LineGate`."""
         gate = theil_sen_gate(x, y, self.kappa)
         return verdict(samples, gate.keep, gate.residual, gate.sigma)

@@ -1,1 +1,1 @@
-"""Which pixels are alike: the features and the covariance by which neighbours are heard, in the gate and in kriging."""
+"""One Gaussian process for gate, fit and head: kernel, features of pixels, posterior, linear algebra."""

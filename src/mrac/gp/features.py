@@ -1,30 +1,74 @@
-"""Where every pixel lies among eight features that make two of them alike, a band of rows at a time.
+"""The eight features of a pixel that the kernel compares: position, colour, region, relative depth.
 
-All pixels at once would be 32 bytes each, 1.6 GB at 50 megapixels; what colour and region say is known for a few
-thousand cells only, so a band is made when it is needed, in less time than it takes to read it back from memory. For
-the same reason a field over these features is smooth, and may be asked at every `step`th pixel only.
+Features of all pixels at once would take 32 bytes each, 1.6 GB at 50 megapixels. Colour and region are known for a few
+thousand cells only, so a band of rows is made when it is needed, in less time than reading it back from memory would
+take. The process varies slowly between pixels, so it may be predicted at every `step`th pixel and upsampled.
+
+Regions are edge-aware coordinates: pixel positions after edge-preserving smoothing (weighted least squares, as in
+Farbman et al., "Edge-preserving decompositions", 2008, applied to positions instead of intensities). Inside one surface
+they are nearly equal, across a colour edge they differ: their difference is a distance within a surface. On the
+training pack they lower the error of kriging without a network by 12 % at 50 and at 200 anchors.
 """
 
+import math
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
+from scipy.linalg import solveh_banded
 
-from mrac.conventions import FloatArray
-from mrac.gp.appearance import Looks
-from mrac.gp.posterior import FARTHEST, NUM_FEATURES, scale_into
-from mrac.relative import typical_range
+from mrac.conventions import FloatArray, ImageArray
+from mrac.gp.kernel import FARTHEST, NUM_FEATURES
+from mrac.relative import resize_field, typical_range
+from mrac.runtime.jit import fast_kernel, kernel
 
 _BAND_PIXELS: Final = 1 << 15  # their features, 1 MB, stay in the cache of one core
+# The short side is worked on in this many cells: finer costs cubically more and gained 2 % at 200 anchors only.
+_CELLS: Final = 60
+_MAX_CELLS: Final = 6000  # along the long side: reached at an aspect ratio of 100, where the band would take gigabytes
+# Smoothness weight between neighbouring cells, and the colour difference at which it falls to 1/e. Set on the training
+# pack; the error is flat to within 1 % from 400 to 3000 and from 0.015 to 0.04.
+_SMOOTHNESS: Final = 1000.0
+_EDGE: Final = 0.02
+_WEAKEST: Final = 1e-6  # relative to the full weight: no cell is ever disconnected, the system stays well conditioned
 
 
-class Lengths(NamedTuple):
-    """What counts as far, by feature. The defaults were set on the training pack, and serve gate and head.
+class ImageAppearance:
+    """An image whose appearance is computed on first use, and once: gate and head share it.
+
+    Args:
+        image: (H, W, 3) uint8.
+    """
+
+    def __init__(self, image: ImageArray) -> None:
+        self.image = image
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(H, W) of the image."""
+        return self.image.shape[0], self.image.shape[1]
+
+    @cached_property
+    def cells(self) -> tuple[FloatArray, FloatArray]:
+        """Colour and regions, see `appearance`."""
+        return appearance(self.image)
+
+    @cached_property
+    def wide(self) -> NDArray[np.float32]:
+        """(5, h, W) colour and regions, upsampled bilinearly to the image's width, but not to its height."""
+        cells = np.concatenate(self.cells)
+        return np.stack([resize_field(cell, (cells.shape[1], self.shape[1])) for cell in cells])
+
+
+class LengthScales(NamedTuple):
+    """Length scale of each feature. The defaults were set on the training pack, and serve gate, fit and head.
 
     Attributes:
         position: as a share of the image's shorter side.
-        region: of the coordinates that respect edges, as a share of the shorter side.
-        relative: as a share of the relative field's range, or of what stands for it.
+        region: of the edge-aware coordinates, as a share of the shorter side.
+        relative: as a share of the range of the relative field.
         colour: in opponent colour, white to black being 1.
     """
 
@@ -34,16 +78,16 @@ class Lengths(NamedTuple):
     colour: float = 4.0
 
 
-class Features:
-    """The scaled features of an image's pixels, on demand.
+class PixelFeatures:
+    """The features of an image's pixels divided by their length scales, computed on demand.
 
     Args:
-        looks: of the image.
+        appearance: of the image.
         relative: (H, W) relative depth, or None where there is none.
-        lengths: what counts as far.
-        x_range: from where to where relative depth is taken to lie; None finds it.
+        lengths: the length scales.
+        x_range: the range of relative depth; None takes `typical_range` of the field.
         step: bands are of the nodes of a grid, at every `step`th pixel from the first on, along both axes; the last
-            node of a row or column may lie beyond the image, and looks like the pixel at its border.
+            node of a row or column may lie beyond the image, and has the features of the pixel at its border.
 
     Attributes:
         grid: (rows, columns) of nodes; (H, W) if `step` is 1.
@@ -51,20 +95,20 @@ class Features:
 
     def __init__(
         self,
-        looks: Looks,
+        appearance: ImageAppearance,
         relative: FloatArray | None,
-        lengths: Lengths,
+        lengths: LengthScales,
         x_range: tuple[float, float] | None = None,
         step: int = 1,
     ) -> None:
-        H, W = self._shape = looks.shape
+        H, W = self._shape = appearance.shape
         self._step, self.grid = step, (-(-(H - 1) // step) + 1, -(-(W - 1) // step) + 1)
         self._columns = np.minimum(step * np.arange(self.grid[1]), W - 1)
         self._relative = relative
         self._position = np.float32(1.0 / (lengths.position * min(H, W)))
-        # Bilinear enlargement in two steps: to the image's width once, between these rows for each band.
+        # Bilinear upsampling in two steps: to the image's width once, between these rows for each band.
         far = np.array([lengths.colour] * 3 + [lengths.region] * 2, np.float32)
-        self._wide = looks.wide / far[:, None, None]
+        self._wide = appearance.wide / far[:, None, None]
         self._narrow = self._wide if step == 1 else np.ascontiguousarray(self._wide[:, :, self._columns])
         self._low, self._per_length = 0.0, 0.0
         if relative is not None:
@@ -94,7 +138,7 @@ class Features:
             points[7] = 0.0
         else:
             x = self._relative[top:bottom] if self._step == 1 else self._relative[rows[:, None], self._columns]
-            scale_into(x.ravel(), self._low, self._per_length, points[7].ravel())
+            _scale_into(x.ravel(), self._low, self._per_length, points[7].ravel())
         return points.reshape(NUM_FEATURES, -1)
 
     def _between(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
@@ -123,8 +167,118 @@ class Features:
         return anchors
 
 
+def appearance(image: ImageArray) -> tuple[FloatArray, FloatArray]:
+    """Colour and edge-aware coordinates of an (H, W, 3) image, on a grid of h · w cells that cover it evenly.
+
+    Returns:
+        Colour: (3, h, w) float32 lightness, red–green and yellow–blue; white to black is 1.
+        Regions: (2, h, w) edge-aware coordinates u and v, in units of the image's shorter side.
+    """
+    H, W = image.shape[:2]
+    colour = _opponents(image)
+    h, w = colour.shape[1:]
+    v, u = np.mgrid[0:h, 0:w]
+    positions = np.stack([(u + 0.5) * (W / w), (v + 0.5) * (H / h)]) / min(H, W)
+    return colour, smooth_within_edges(positions, colour)
+
+
+def _opponents(image: ImageArray) -> FloatArray:
+    """Opponent colours of the image downsampled to cells: (3, h, w) float32."""
+    H, W = image.shape[:2]
+    step = max(1, round(min(H, W) / _CELLS), -(-max(H, W) // _MAX_CELLS))
+    small = Image.fromarray(image).resize((max(1, W // step), max(1, H // step)), Image.Resampling.BOX)
+    r, g, b = np.moveaxis(np.asarray(small, dtype=np.float32), 2, 0) / np.float32(255.0)
+    return np.stack([(r + g + b) / np.float32(3.0), r - g, (r + g) / np.float32(2.0) - b])
+
+
+def smooth_within_edges(fields: FloatArray, guide: FloatArray) -> FloatArray:
+    """Edge-preserving smoothing of (n, h, w) fields, guided by the colours (c, h, w) of the cells.
+
+    Minimises Σ (f' − f)² + Σ over neighbours of weight · (f'_i − f'_j)²: one banded, positive definite system.
+    """
+    if fields.shape[1] > fields.shape[2]:  # the band is as wide as a column is long: which should be the short side
+        return smooth_within_edges(fields.swapaxes(1, 2), guide.swapaxes(1, 2)).swapaxes(1, 2)
+    n, h, w = fields.shape
+    if h * w == 1:
+        return fields
+    down = np.zeros((w, h))
+    down[:, : h - 1] = _smoothness(guide[:, 1:] - guide[:, :-1]).T
+    right = np.zeros((w, h))
+    right[: w - 1] = _smoothness(guide[:, :, 1:] - guide[:, :, :-1]).T
+    own = 1.0 + down + right
+    own[:, 1:] += down[:, : h - 1]
+    own[1:] += right[: w - 1]
+    band = np.zeros((h + 1, w * h))
+    band[0] = own.ravel()
+    band[1] -= down.ravel()
+    band[h] -= right.ravel()
+    smooth = solveh_banded(band, fields.transpose(2, 1, 0).reshape(w * h, n), lower=True, check_finite=False)
+    return np.ascontiguousarray(smooth.reshape(w, h, n).transpose(2, 1, 0))
+
+
+def _smoothness(difference: FloatArray) -> FloatArray:
+    return np.asarray(_SMOOTHNESS * np.maximum(np.exp(-np.sqrt((difference**2).sum(axis=0)) / _EDGE), _WEAKEST))
+
+
+def features_without_image(
+    uv_px: FloatArray, x: FloatArray | None, x_range: tuple[float, float], lengths: LengthScales
+) -> FloatArray:
+    """(K, NUM_FEATURES) as `PixelFeatures.at` would give them, from position and relative depth alone.
+
+    Args:
+        uv_px: (K, 2).
+        x: (K,) relative depth, or None where there is none.
+        x_range: the range of the relative field.
+        lengths: the length scales.
+    """
+    spans = np.ptp(uv_px, axis=0)
+    # The readings span most of the image, unless they lie on a line.
+    side = max(math.sqrt(spans[0] * spans[1]), 0.3 * float(spans.max()), 1.0)
+    features = np.zeros((len(uv_px), NUM_FEATURES))
+    features[:, :2] = uv_px / (lengths.position * side)
+    if x is not None:
+        low, high = x_range
+        features[:, 7] = (x - low) / max(lengths.relative * (high - low), 1e-30)
+    return np.clip(features, -FARTHEST, FARTHEST)
+
+
+@kernel
+def _scale_into(values: FloatArray, origin: float, per_length: float, out: NDArray[np.float32]) -> None:
+    """Writes (values − origin) · per_length into `out`, (P,) each, within ±FARTHEST, whatever the values' size."""
+    for p in range(values.size):
+        scaled = (np.float64(values[p]) - origin) * per_length
+        out[p] = np.float32(min(max(scaled, -FARTHEST), FARTHEST))
+
+
 def _neighbours(at: FloatArray, size: int) -> tuple[tuple[NDArray[np.intp], FloatArray], ...]:
     """The two pixels around (K,) positions along one axis, and the weight of each."""
     first = np.minimum(at.astype(np.intp), max(size - 2, 0))
     share = at - first
     return (first, 1.0 - share), (np.minimum(first + 1, size - 1), share)
+
+
+def upsampled(nodes: NDArray[np.float32], step: int, top: int, shape: tuple[int, int]) -> NDArray[np.float32]:
+    """Bilinear upsampling of nodes (rows, columns) at every `step`th pixel to `shape` (n, W) pixels from row `top`."""
+    if step == 1:
+        return nodes[top : top + shape[0]]
+    out = np.empty(shape, np.float32)
+    _upsample(nodes, step, top, out)
+    return out
+
+
+@fast_kernel
+def _upsample(nodes: NDArray[np.float32], step: int, top: int, out: NDArray[np.float32]) -> None:
+    rows, columns = nodes.shape
+    share = np.float32(1.0) / np.float32(step)
+    between = np.empty(columns + 1, np.float32)
+    for v in range(out.shape[0]):
+        above = min((top + v) // step, rows - 1)
+        upper, lower = nodes[above], nodes[min(above + 1, rows - 1)]
+        down = np.float32((top + v) - above * step) * share
+        for c in range(columns):
+            between[c] = upper[c] + (lower[c] - upper[c]) * down
+        between[columns] = between[columns - 1]
+        row = out[v]
+        for u in range(row.size):
+            left = min(u // step, columns - 1)
+            row[u] = between[left] + (between[left + 1] - between[left]) * np.float32(u - left * step) * share

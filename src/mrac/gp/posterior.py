@@ -1,10 +1,4 @@
-"""Matérn 3/2 Gaussian-process posterior over image-sized sets of points: the arithmetic of the kriging head.
-
-A point is `NUM_FEATURES` numbers, each divided by its length scale: two of position, three of colour, two of region and
-one of relative depth (zero where unused). With M(d) = (1 + √3 d) exp(−√3 d), the covariance of two points at distance d
-is, in units of the amplitude², M(d) + FINE_VAR · M(FINE · d) + BIAS_VAR: rooms and walls, the things in them, and a
-common offset.
-"""
+"""Posterior of the Gaussian process over image-sized sets of points: mean and explained variance, compiled."""
 
 import math
 from typing import Final, NamedTuple
@@ -13,44 +7,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
+from mrac.gp.kernel import BIAS_VAR, FINE, FINE_VAR, NUM_FEATURES, two_scales
 from mrac.runtime.jit import fast_kernel, kernel
 
-NUM_FEATURES: Final = 8
-# Set on the training pack. Against one scale, two lower the error by 2 % at 50 and at 200 anchors alike.
-FINE: Final = 5.0
-FINE_VAR: Final = 0.2
-BIAS_VAR: Final = 1.0
 assert FINE == 5.0, "_covariances raises exp(−s) to this power by multiplication"
-PRIOR_VAR: Final = 1.0 + FINE_VAR + BIAS_VAR  # of any point, before it has seen an anchor
 _CHUNK: Final = 512  # points at a time: their covariances with 64 anchors stay in the L2 cache
-FARTHEST: Final = 100.0  # in length scales: nothing is correlated from there on, and squares must stay finite
 
 
-class Readings(NamedTuple):
-    """What the process is conditioned on: K residuals, in units of the amplitude.
+class Observations(NamedTuple):
+    """What the process is conditioned on: residuals at K anchors.
 
     Attributes:
-        anchors: (K, NUM_FEATURES) float32 scaled features.
-        noise_var: (K,) noise variances.
+        features: (K, NUM_FEATURES) float32, divided by their length scales.
+        noise_var: (K,) noise variances, in units of the amplitude's square.
         residuals: (K,).
     """
 
-    anchors: NDArray[np.float32]
+    features: NDArray[np.float32]
     noise_var: FloatArray
     residuals: FloatArray
 
 
 class Posterior(NamedTuple):
-    """What prediction needs to know of K anchors.
+    """The process conditioned on K observations, ready for prediction.
 
     Attributes:
-        anchors: (K, NUM_FEATURES) float32 scaled positions.
+        features: (K, NUM_FEATURES) float32, divided by their length scales.
         weights: (K,) float32, the covariance's inverse times the residuals.
         whitener: (K or K + 1, K) float32 lower triangle, the inverse of the covariance's Cholesky factor, with a row of
             zeros where that makes the number of rows even.
     """
 
-    anchors: NDArray[np.float32]
+    features: NDArray[np.float32]
     weights: NDArray[np.float32]
     whitener: NDArray[np.float32]
 
@@ -77,36 +65,27 @@ def _covariances(squares: NDArray[np.float32]) -> None:
         e *= e
         e2 = e * e
         fine = e2 * e2 * e  # exp(−FINE · s)
-        coarse = e + s * e
+        coarse = e + s * e  # `two_scales`, expanded: in single precision, and for the vectoriser
         squares[p] = coarse + np.float32(FINE_VAR) * (fine + np.float32(FINE) * s * fine) + np.float32(BIAS_VAR)
 
 
 @kernel
-def scale_into(values: FloatArray, origin: float, per_length: float, out: NDArray[np.float32]) -> None:
-    """Writes (values − origin) · per_length into `out`, (P,) each, within ±FARTHEST, whatever the values' size."""
-    for p in range(values.size):
-        scaled = (np.float64(values[p]) - origin) * per_length
-        out[p] = np.float32(min(max(scaled, -FARTHEST), FARTHEST))
-
-
-@kernel
-def posterior(readings: Readings) -> tuple[Posterior, float]:
-    """Conditions the process on K readings.
+def posterior(observations: Observations) -> tuple[Posterior, float]:
+    """Conditions the process on K observations.
 
     Returns:
         The posterior, and the residuals' squared Mahalanobis length, from which the amplitude follows in closed form.
     """
-    anchors, noise_var, residuals = readings
-    K = anchors.shape[0]
+    features, noise_var, residuals = observations
+    K = features.shape[0]
     covariance = np.empty((K, K))
     for i in range(K):
         for j in range(i + 1):
             d2 = 0.0
             for f in range(NUM_FEATURES):
-                d2 += (anchors[i, f] - anchors[j, f]) ** 2
+                d2 += (features[i, f] - features[j, f]) ** 2
             s = math.sqrt(3.0 * d2)
-            covariance[i, j] = (1.0 + s) * math.exp(-s) + BIAS_VAR
-            covariance[i, j] += FINE_VAR * (1.0 + FINE * s) * math.exp(-FINE * s)
+            covariance[i, j] = two_scales(s, math.exp(-s), math.exp(-FINE * s))
             covariance[j, i] = covariance[i, j]
         covariance[i, i] += noise_var[i]
     lower = np.linalg.cholesky(covariance)
@@ -127,7 +106,53 @@ def posterior(readings: Readings) -> tuple[Posterior, float]:
         length2 += white * white
         for j in range(i + 1):
             weights[j] += whitener[i, j] * white
-    return Posterior(anchors, weights.astype(np.float32), whitener.astype(np.float32)), length2
+    return Posterior(features, weights.astype(np.float32), whitener.astype(np.float32)), length2
+
+
+class ShiftFreeProcess:
+    """The process at K readings, around trends of log depth whose shift is unknown and integrated out.
+
+    Args:
+        features: (K, NUM_FEATURES) float32.
+        log_z: (K,) log readings.
+        noise_var: (K,) in units of the amplitude's square.
+
+    Attributes:
+        log_z: (K,).
+        shift_var: variance of the shift of a given trend, in units of the amplitude's square.
+    """
+
+    def __init__(self, features: NDArray[np.float32], log_z: FloatArray, noise_var: FloatArray) -> None:
+        self.log_z = log_z
+        self._whitener = (
+            posterior(Observations(features, noise_var, log_z))[0].whitener[: log_z.size].astype(np.float64)
+        )
+        ones = self._whitener.sum(axis=1)
+        self.shift_var = 1.0 / float(ones @ ones)
+        self._per_shift = ones * self.shift_var
+        # Whitens, and projects out the shift.
+        self._whitener_left = self._whitener - np.outer(ones, self._per_shift @ self._whitener)
+        self._precision = (self._whitener_left**2).sum(axis=0)
+
+    def whitened_residual(self, trend: FloatArray) -> FloatArray:
+        """(..., K) whitened residual of the readings around a trend (..., K) at its best shift."""
+        return np.asarray((self.log_z - trend) @ self._whitener_left.T)
+
+    def shift(self, trend: FloatArray) -> FloatArray:
+        """(...,) the best shift of a trend (..., K)."""
+        return np.asarray((self.log_z - trend) @ (self._per_shift @ self._whitener))
+
+    def leave_one_out(self, whitened: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(..., K) residual of each reading given trend, shift and process of the others, and (K,) its variance.
+
+        Args:
+            whitened: (..., K) from `whitened_residual`.
+
+        Returns:
+            The variance in units of the amplitude's square. From the precision matrix (Rasmussen & Williams 2006,
+            eqs. 5.10–5.12), the unknown shift being part of the covariance.
+        """
+        return np.asarray((whitened @ self._whitener_left) / self._precision), 1.0 / self._precision
 
 
 @fast_kernel
@@ -194,13 +219,13 @@ def segment(
     Args:
         points: (NUM_FEATURES, P) scaled features.
         start: the first of the points wanted.
-        post: of K anchors.
+        post: of K observations.
         scratch: (>= K, >= n), overwritten.
         mean: (n,), overwritten.
         explained: (n,), overwritten.
     """
-    K, n = post.anchors.shape[0], mean.size
-    _fill_covariances(points, start, post.anchors, scratch, n)
+    K, n = post.features.shape[0], mean.size
+    _fill_covariances(points, start, post.features, scratch, n)
     for p in range(n):
         mean[p] = np.float32(0.0)
         explained[p] = np.float32(0.0)
@@ -225,7 +250,7 @@ def predict(
 
     In units of the amplitude; the posterior variance is PRIOR_VAR − explained.
     """
-    cov = np.empty((post.anchors.shape[0], _CHUNK), np.float32)
+    cov = np.empty((post.features.shape[0], _CHUNK), np.float32)
     for s in range(start, stop, _CHUNK):
         n = min(_CHUNK, stop - s)
         segment(points, s, post, cov, mean[s : s + n], explained[s : s + n])

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from mrac import Anchors, Calibrator, RelativeDepth, registry
 from mrac.conventions import FloatArray
-from mrac.curve import Curve
-from mrac.fit._relations import Prior, relations
-from mrac.fit.evidence import Evidence, _beliefs
+from mrac.fit._relations import RelationOptions, relations
+from mrac.fit.evidence import Evidence, _probabilities
 from mrac.fit.ols import Ols
 from mrac.head.base import Scene
+from mrac.io.result import report_of
 from mrac.space import SPACES, Space, from_space
-from mrac.types import Samples
+from mrac.types import DepthCurve, Samples
 
 LOG_Z = np.random.default_rng(0).uniform(0.0, 1.5, 4000)
 """Log depth of the pixels of an indoor scene; its first K are the readings'."""
@@ -30,7 +30,7 @@ def readings(x: FloatArray, K: int, space: Space, noise: float = 0.0, first: int
     return Samples(uv_px, z_m, x[which], space, True, np.ones(K), x_range=(float(low), float(high)))
 
 
-def curve_of(samples: Samples, fit: Evidence | None = None) -> Curve:
+def curve_of(samples: Samples, fit: Evidence | None = None) -> DepthCurve:
     curve = (fit or Evidence())(samples).curve
     assert curve is not None
     return curve
@@ -94,35 +94,35 @@ class TestRelations:
         if wrong_way:
             assert plain > 0.05 or declared == "log_depth"
             assert result.status == "negative_slope"
-            assert sum(belief for name, belief in curve_of(samples).beliefs.items() if "ing line" in name) > 0.9
+            assert sum(belief for name, belief in curve_of(samples).probabilities.items() if "ing line" in name) > 0.9
         else:
-            assert result.status in ("ok", "undeclared_relation")
+            assert result.status in ("ok", "space_mismatch")
 
     def test_a_right_declaration_is_believed(self) -> None:
         curve = curve_of(readings(LOG_Z, 40, "log_depth", noise=0.1))
-        assert curve.beliefs["line in log_depth"] > 0.99
-        assert sum(curve.beliefs.values()) == pytest.approx(1.0)
+        assert curve.probabilities["line in log_depth"] > 0.99
+        assert sum(curve.probabilities.values()) == pytest.approx(1.0)
 
     def test_another_space_is_named(self) -> None:
         x = np.exp(2.0 * LOG_Z)
         result = Evidence()(readings(x, 60, "log_depth", noise=0.01))
-        assert result.status == "undeclared_relation"
+        assert result.status == "space_mismatch"
         assert result.scale > 0.0
 
     def test_another_relation_must_win_on_both_counts(self) -> None:
-        found = relations("log_depth", True, 0.0, 1.5, Prior(0.2, 2.0, 0.8, 0.8, 0.01))
+        found = relations("log_depth", True, 0.0, 1.5, RelationOptions(prior_undeclared=0.01))
         other = next(i for i, r in enumerate(found) if not r.declared)
         won = np.where(np.arange(len(found)) == other, 12.0, 0.0)
         none = np.zeros(len(found))
-        assert _beliefs(found, won, won)[other] > 0.99
+        assert _probabilities(found, won, won)[other] > 0.99
         for together, each in ((won, none), (none, won)):
-            assert _beliefs(found, together, each)[other] < 0.01
+            assert _probabilities(found, together, each)[other] < 0.01
 
     def test_a_reading_that_strays_does_not_overthrow_the_declaration(self) -> None:
         samples = readings(LOG_Z, 40, "log_depth", noise=0.05)
         assert samples.x is not None
         z_m = samples.z_m * np.where(np.arange(40) == samples.x.argmax(), 2.5, 1.0)
-        assert curve_of(replace(samples, z_m=z_m)).beliefs["line in log_depth"] > 0.99
+        assert curve_of(replace(samples, z_m=z_m)).probabilities["line in log_depth"] > 0.99
 
 
 class TestInvariance:
@@ -159,7 +159,7 @@ class TestTrust:
         unsure = np.where(np.arange(8) == far, 0.5, 1.0)
         noise_m = np.where(np.arange(8) == far, 2.0 * z_m, 0.0)
         believed, doubted, noisy = (
-            Evidence(noise=0.06, doubt=1.0)(s).scale
+            Evidence(noise=0.06, soft_noise=1.0)(s).scale
             for s in (wrong, replace(wrong, weight=unsure), replace(wrong, noise_m=noise_m))
         )
         assert believed > 1.08
@@ -227,4 +227,4 @@ def test_through_the_front_door_and_into_the_report() -> None:
     mistaken = RelativeDepth(1.0 / z, "log_depth")  # says log depth, is inverse depth
     out = Calibrator(foundation="none", gate="none", fit="evidence")(image, anchors, relative=mistaken)
     assert np.abs(np.log(out.depth_m / z)).mean() < 0.03
-    assert out.to_json()["fit"]["relations"]["falling line in inverse_depth"] > 0.9
+    assert report_of(out)["fit"]["relations"]["falling line in inverse_depth"] > 0.9

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrac.fit._relations import POWERS, Prior, Relation, curves, relations
-from mrac.space import SPACES, Space
+from mrac.fit._relations import Relation, RelationOptions, curves, relations
+from mrac.space import POWERS, SPACES, Space
 
-PRIOR = Prior(slope_std=0.2, contrast=2.0, contrast_std=0.8, unshifted=0.8, undeclared=0.01)
+PRIOR = RelationOptions(slope_std=0.2, contrast=2.0, contrast_std=0.8, prior_unshifted=0.8, prior_undeclared=0.01)
 CONTRASTS = st.floats(0.05, 8.0).flatmap(lambda c: st.sampled_from([c, -c]))
 
 

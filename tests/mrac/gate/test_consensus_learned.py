@@ -1,4 +1,4 @@
-"""The learned last word: no worse where the plain gate is right, another where only pictures could teach it."""
+"""The learned classifier: no worse where the mixture model is right."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,21 +9,22 @@ import pytest
 
 from mrac import Anchors, Calibrator
 from mrac.errors import ContractError
-from mrac.gate.consensus import Consensus
-from mrac.gate.consensus import classifier as _scorer
+from mrac.gate.consensus import Consensus, classifier
 from mrac.gate.consensus_learned import ConsensusLearned
 from mrac.space import SPACES, Space
-from mrac.types import RelativeDepth, Samples
-from tests.mrac.gate.consensus.test_classifier_inputs import in_order
+from mrac.types import RelativeDepth
+from tests.mrac.gate.consensus.test_classifier import in_order
 from tests.mrac.gate.test_consensus import corrupted, errors, scene
 
 
 @pytest.mark.parametrize("space", SPACES)
-def test_clean_readings_are_trusted(space: Space) -> None:
+def test_clean_readings_are_kept(space: Space) -> None:
     """Around a network that errs as none in training did, and without the image."""
     results = [ConsensusLearned()(scene(space, seed=seed)[0]) for seed in range(6)]
     assert np.mean([result.keep.mean() for result in results]) > 0.9
-    assert all(result.wrong is not None and result.wrong.mean() < 0.15 for result in results)
+    assert all(
+        result.outlier_probability is not None and result.outlier_probability.mean() < 0.15 for result in results
+    )
     assert all(result.status == "ok" for result in results)
 
 
@@ -58,32 +59,32 @@ def test_the_order_of_the_readings_does_not_matter() -> None:
     np.testing.assert_array_equal(again.keep, first.keep[order])
 
 
-def test_the_verdict_goes_by_the_probability_and_the_weight_by_neither() -> None:
+def test_the_verdict_goes_by_the_probability_and_the_weight_does_not() -> None:
     samples, rng = scene(num=60)
     bad = corrupted(samples, samples.z_m * rng.uniform(0.7, 1.0, 60), np.arange(60) < 20)
-    results = [ConsensusLearned(wrong_from=limit)(bad) for limit in (0.1, 0.3, 0.6)]
+    results = [ConsensusLearned(reject_from=limit)(bad) for limit in (0.1, 0.3, 0.6)]
     for limit, result in zip((0.1, 0.3, 0.6), results, strict=True):
-        assert result.wrong is not None
-        np.testing.assert_array_equal(result.keep, result.wrong < limit)
+        assert result.outlier_probability is not None
+        np.testing.assert_array_equal(result.keep, result.outlier_probability < limit)
         np.testing.assert_array_equal(result.weight, results[0].weight)
         assert ((result.reason == "consistent") == result.keep).all()
     assert results[0].keep.sum() < results[2].keep.sum()
-    assert results[0].wrong is not None
-    assert np.corrcoef(results[0].weight, results[0].wrong)[0, 1] < -0.7
+    assert results[0].outlier_probability is not None
+    assert np.corrcoef(results[0].weight, results[0].outlier_probability)[0, 1] < -0.7
 
 
-def test_the_plain_model_has_a_say() -> None:
+def test_the_mixture_model_keeps_some_influence() -> None:
     samples, rng = scene(num=60)
     bad = corrupted(samples, samples.z_m * rng.uniform(0.3, 0.6, 60), np.arange(60) < 15)
-    alone, with_it = (ConsensusLearned(plain_say=say)(bad) for say in (0.0, 0.5))
-    assert alone.wrong is not None
-    assert with_it.wrong is not None
-    assert (with_it.wrong >= alone.wrong).all()
+    alone, with_it = (ConsensusLearned(model_weight=weight)(bad) for weight in (0.0, 0.5))
+    assert alone.outlier_probability is not None
+    assert with_it.outlier_probability is not None
+    assert (with_it.outlier_probability >= alone.outlier_probability).all()
     assert (with_it.weight <= alone.weight).all()
-    assert with_it.wrong[:15].mean() > alone.wrong[:15].mean()
+    assert with_it.outlier_probability[:15].mean() > alone.outlier_probability[:15].mean()
 
 
-def test_without_a_foundation_it_is_the_plain_gate() -> None:
+def test_without_a_foundation_it_is_consensus() -> None:
     samples, _ = scene(num=40)
     for alone in (
         replace(samples, x=None, native=False),
@@ -92,12 +93,12 @@ def test_without_a_foundation_it_is_the_plain_gate() -> None:
         bad = corrupted(alone, 0.2 * alone.z_m, np.arange(40) < 3)
         plain, learned = Consensus()(bad), ConsensusLearned()(bad)
         np.testing.assert_array_equal(learned.weight, plain.weight)
-        assert learned.wrong is None
+        assert learned.outlier_probability is None
     assert ConsensusLearned()(scene(num=2)[0]).status == "too_few_anchors"
 
 
 @pytest.mark.parametrize(
-    "options", [{"wrong_from": 0.0}, {"wrong_from": 1.0}, {"plain_say": -0.1}, {"amplitude": -1.0}]
+    "options", [{"reject_from": 0.0}, {"reject_from": 1.0}, {"model_weight": -0.1}, {"amplitude": -1.0}]
 )
 def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ContractError):
@@ -114,27 +115,27 @@ def test_the_answer_states_the_probability_and_not_the_weight() -> None:
     reading = z[uv[:, 1], uv[:, 0]] * np.where(np.arange(40) < 8, 0.3, 1.0)
     calibrator = Calibrator(gate="consensus_learned")
     given = image, Anchors(uv, reading), RelativeDepth(np.log(z), "log_depth")
-    before, answer = calibrator.before_head(*given), calibrator(*given)
-    assert before.gated.wrong is not None
+    answer = calibrator(*given)
     usable = answer.anchors.reason != "duplicate"
-    np.testing.assert_allclose(answer.anchors.wrong[usable], before.gated.wrong)
     assert not answer.anchors.keep[:8].any()
     assert answer.anchors.keep[8:][usable[8:]].mean() > 0.9
-    assert isinstance(before.scene.samples, Samples)
-    assert before.scene.samples.beside is not None
+    np.testing.assert_array_equal(answer.anchors.keep[usable], answer.anchors.outlier_probability[usable] < 0.2)
+    assert not np.allclose(answer.anchors.outlier_probability[usable], 1.0 - answer.anchors.weight[usable], atol=0.01)
 
 
 def test_weights_of_ones_own(tmp_path: Path) -> None:
     own = tmp_path / "own.npz"
-    with np.load(Path(_scorer.__file__).parents[2] / "weights" / "consensus_learned.npz") as file:
+    with np.load(Path(classifier.__file__).parents[2] / "weights" / "consensus_learned.npz") as file:
         arrays = dict(file)
     arrays["out"] = np.zeros_like(arrays["out"])
-    arrays["out"][-1] = 9.0, -9.0  # holds all to be wrong, and trusts none
+    arrays["out"][-1] = 9.0, -9.0  # every reading an outlier, of no weight
     np.savez(own, **arrays)
     samples = scene("log_depth", seed=1)[0]
-    result = ConsensusLearned(weights=str(own))(samples)
-    assert result.wrong is not None
-    assert (result.wrong > 0.99).all()
+    gate = ConsensusLearned(weights=str(own))
+    assert gate(samples).status == "all_anchors_rejected"
+    result = gate.judge(samples)
+    assert result.outlier_probability is not None
+    assert (result.outlier_probability > 0.99).all()
     assert (result.weight < 0.01).all()
     assert ConsensusLearned()(samples).keep.any()
 
@@ -142,3 +143,17 @@ def test_weights_of_ones_own(tmp_path: Path) -> None:
 def test_weights_that_are_not_there() -> None:
     with pytest.raises(ContractError, match=r"nowhere\.npz"):
         ConsensusLearned(weights="nowhere.npz")
+
+
+def test_by_default_the_mixture_model_counts() -> None:
+    """Errors larger than any in training: the model's own log odds make them surer outliers."""
+    surprise = {"default": 0.0, "classifier alone": 0.0}
+    for seed in range(4):
+        samples, rng = scene(seed=seed)
+        wrong = rng.permutation(60) < 18
+        bad = corrupted(samples, samples.z_m * rng.uniform(5.0, 9.0, 60), wrong)
+        for name, gate in (("default", ConsensusLearned()), ("classifier alone", ConsensusLearned(model_weight=0.0))):
+            probability = gate(bad).outlier_probability
+            assert probability is not None
+            surprise[name] += float((1.0 - probability[wrong]).sum())
+    assert surprise["default"] < 0.5 * surprise["classifier alone"]

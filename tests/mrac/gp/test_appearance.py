@@ -4,8 +4,8 @@ from scipy.sparse import coo_matrix, diags
 from scipy.sparse.linalg import spsolve
 
 from mrac.conventions import ImageArray
-from mrac.gp import appearance as _appearance
-from mrac.gp.appearance import Looks, appearance, smooth_within_edges
+from mrac.gp import features as _appearance
+from mrac.gp.features import ImageAppearance, appearance, smooth_within_edges
 
 
 def test_colour_is_lightness_and_two_differences() -> None:
@@ -43,8 +43,8 @@ def test_solves_the_stated_problem(shape: tuple[int, int]) -> None:
     a = np.concatenate([p[0].ravel() for p in pairs])
     b = np.concatenate([p[1].ravel() for p in pairs])
     flat = guide.reshape(3, -1)
-    tie = _appearance._TIE * np.exp(-np.linalg.norm(flat[:, a] - flat[:, b], axis=0) / _appearance._EDGE)
-    tie = np.maximum(tie, _appearance._TIE * _appearance._WEAKEST)
+    tie = _appearance._SMOOTHNESS * np.exp(-np.linalg.norm(flat[:, a] - flat[:, b], axis=0) / _appearance._EDGE)
+    tie = np.maximum(tie, _appearance._SMOOTHNESS * _appearance._WEAKEST)
     weights = coo_matrix((np.r_[tie, tie], (np.r_[a, b], np.r_[b, a])), shape=(h * w, h * w)).tocsc()
     system = diags(1 + np.asarray(weights.sum(axis=1)).ravel()) - weights
     expected = np.stack([np.atleast_1d(spsolve(system.tocsc(), f.ravel())).reshape(h, w) for f in fields])
@@ -57,7 +57,7 @@ def test_a_ribbon_has_a_bounded_number_of_cells() -> None:
     assert np.isfinite(regions).all()
 
 
-def test_an_image_is_looked_at_once_and_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_appearance_is_computed_once_and_on_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[int, ...]] = []
 
     def seen(image: ImageArray) -> tuple[ImageArray, ImageArray]:
@@ -65,8 +65,8 @@ def test_an_image_is_looked_at_once_and_only_when_asked(monkeypatch: pytest.Monk
         return image, image
 
     monkeypatch.setattr(_appearance, "appearance", seen)
-    looks = Looks(np.zeros((4, 6, 3), np.uint8))
-    assert looks.shape == (4, 6)
+    made = ImageAppearance(np.zeros((4, 6, 3), np.uint8))
+    assert made.shape == (4, 6)
     assert not calls
-    assert looks.cells is looks.cells
+    assert made.cells is made.cells
     assert calls == [(4, 6, 3)]

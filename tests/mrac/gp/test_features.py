@@ -1,16 +1,15 @@
-"""The bands of features against what whole maps of them would be."""
+"""Bands of features against whole maps of them; upsampling; features without an image."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from mrac.gp.appearance import Looks, appearance
-from mrac.gp.features import Features, Lengths
+from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, appearance, features_without_image, upsampled
 from mrac.relative import resize_field, sample_bilinear
 from tests.conftest import MadeScene
 
-LENGTHS = Lengths(position=1.6, region=0.8, relative=0.5, colour=4.0)
+LENGTHS = LengthScales(position=1.6, region=0.8, relative=0.5, colour=4.0)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (40, 1), (60, 80), (200, 131)])
@@ -20,7 +19,7 @@ def test_bands_are_the_maps_enlarged_as_a_whole(shape: tuple[int, int], make_sce
     uv_px = np.random.default_rng(0).uniform(-0.5, 0.49, (30, 2)) + np.random.default_rng(1).integers(
         0, (W, H), (30, 2)
     )
-    features = Features(Looks(made.image), made.relative.values, LENGTHS)
+    features = PixelFeatures(ImageAppearance(made.image), made.relative.values, LENGTHS)
     whole = features.band(0, H)
     parts = np.concatenate([features.band(*rows) for rows in features.split(0, H, 3 * W)], axis=1)
     np.testing.assert_array_equal(parts, whole)
@@ -35,7 +34,44 @@ def test_bands_are_the_maps_enlarged_as_a_whole(shape: tuple[int, int], make_sce
 
 def test_bands_cover_every_row_once(make_scene: Callable[..., MadeScene]) -> None:
     made = make_scene(1, (700, 400))
-    features = Features(Looks(made.image), made.relative.values, LENGTHS)
+    features = PixelFeatures(ImageAppearance(made.image), made.relative.values, LENGTHS)
     rows = [row for top, bottom in features.bands() for row in range(top, bottom)]
     assert rows == list(range(700))
     assert len(features.bands()) > 2
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7, 50])
+def test_gives_a_plane_back(step: int) -> None:
+    H, W = 23, 41
+    rows, columns = -(-(H - 1) // step) + 1, -(-(W - 1) // step) + 1
+    v, u = np.mgrid[0:rows, 0:columns] * step
+    nodes = (0.5 + 0.01 * u - 0.02 * v).astype(np.float32)
+    v, u = np.mgrid[0:H, 0:W]
+    whole = 0.5 + 0.01 * u - 0.02 * v
+    parts = np.concatenate([upsampled(nodes, step, 0, (10, W)), upsampled(nodes, step, 10, (H - 10, W))])
+    np.testing.assert_allclose(parts, whole, atol=1e-6)
+
+
+def test_one_node_serves_an_image() -> None:
+    np.testing.assert_array_equal(upsampled(np.full((1, 1), 2.0, np.float32), 9, 4, (3, 9)), np.full((3, 9), 2.0))
+
+
+def test_a_plain_image_says_no_more() -> None:
+    H, W = 90, 90
+    relative = np.linspace(0.0, 1.0, H * W, dtype=np.float32).reshape(H, W)
+    uv_px = np.array([[0.0, 0.0], [89.0, 89.0], [10.0, 70.0], [44.0, 3.0]])
+    x = relative[uv_px[:, 1].astype(int), uv_px[:, 0].astype(int)].astype(np.float64)
+    lengths = LengthScales(region=1e6)  # where nothing has an edge, regions are positions again
+    low, high = np.percentile(relative[::4, ::4], [2.0, 98.0])
+    seen = PixelFeatures(ImageAppearance(np.full((H, W, 3), 90, np.uint8)), relative, lengths).at(uv_px, x)
+    known = features_without_image(uv_px, x, (float(low), float(high)), lengths)
+    for k in range(4):
+        for j in range(4):
+            expected = np.linalg.norm(seen[k] - seen[j])
+            np.testing.assert_allclose(np.linalg.norm(known[k] - known[j]), expected, rtol=0.02, atol=1e-3)
+
+
+def test_without_relative_depth_and_on_one_spot() -> None:
+    found = features_without_image(np.zeros((3, 2)), None, (0.0, 0.0), LengthScales())
+    np.testing.assert_array_equal(found, 0.0)
+    assert np.isfinite(features_without_image(np.zeros((3, 2)), np.ones(3), (1.0, 1.0), LengthScales())).all()

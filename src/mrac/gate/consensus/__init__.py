@@ -1,191 +1,237 @@
-"""Our gate: every reading is judged by its neighbours, by the image and by what wrong readings look like."""
+"""GP-mixture gate: outlier probabilities from neighbouring readings, the image and broad outlier densities."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import ClassVar, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mrac.conventions import BoolArray, FloatArray, TextArray
 from mrac.gate.base import Gate, unjudged
-from mrac.gate.consensus.initialisation import Starts, log_trends, shifts_of
-from mrac.gate.consensus.model import FACTORS, Beliefs, Judged, Readings, Settled, judge
-from mrac.gate.consensus.outlier_densities import KINDS
-from mrac.gp.features import Lengths
-from mrac.gp.without_image import places
-from mrac.options import check_numbers
+from mrac.gate.consensus.initialisation import Starts, log_trends, search
+from mrac.gate.consensus.model import KINDS, Judgement, MixtureModel, MixtureOptions, State
+from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, features_without_image
+from mrac.gp.kernel import FINE_VAR
+from mrac.relative import PIXELS_BEYOND, quantile_range
 from mrac.runtime.parallel import map_spans
-from mrac.types import WORST_SCORE, GateResult, Samples
+from mrac.types import INLIER_WEIGHT, WORST_SCORE, GateResult, Samples
 
-_TOGETHER: Final = 160  # readings judged together; more are dealt into groups that each span the image
-LEAST: Final = 1e-3  # probability of being right that is worth a weight
+_GROUP_SIZE: Final = 160  # readings judged together; more are divided into groups that each span the image
+# These two matter most of all constants (docs/consensus.md, Constants): a quantised sensor repeats values too.
 _SENTINEL_COUNT: Final = 4  # how often a value must repeat to be suspect
 _SENTINEL_SHARE: Final = 0.06  # and in which share of the readings
-_KNOWN: Final = 0.5  # of the field's variance that neighbours must take away to be called surroundings
+_EXPLAINED: Final = 0.5  # of the process's variance that neighbours must explain to be named in the reason
+FACTORS: Final = (0.12, 0.32, 0.5, 0.77, 1.23, 1.9)  # amplitudes that are averaged over, relative to the prior one
+_ROUNDS: Final = 7  # of EM, for the hypotheses that the search found
+# The same for a group whose start and amplitude another group has found: three more change one verdict in 250, to no
+# gain.
+_FOLLOWING_ROUNDS: Final = 4
+_TEMPERATURE: Final = 2.0  # at most, when these rounds begin
 
 
-class Part(NamedTuple):
-    """Readings that were judged together, and what came of it.
+class Hypothesis(NamedTuple):
+    """The hypothesis with the highest evidence.
 
     Attributes:
-        readings: around the trends they were judged by.
-        judged: each of them.
-        settled: the hypothesis that won.
-        beside: (K, 2) by how much the least and the largest log depth around each differ from its own, in the trend of
-            that hypothesis; zeros where nobody looked.
+        start: its number among the starts.
+        factor: its amplitude as one of `FACTORS`.
+        amplitude: the same in log depth.
+        share: of inliers.
+        log_odds: log evidence of "some are outliers" over "none is", averaged over all hypotheses.
     """
 
-    readings: Readings
-    judged: Judged
-    settled: Settled
-    beside: FloatArray
+    start: int
+    factor: float
+    amplitude: float
+    share: float
+    log_odds: float
+
+
+class Group(NamedTuple):
+    """Readings that were judged together, and the result.
+
+    Attributes:
+        model: of these readings.
+        judgement: on each of them.
+        best: the best hypothesis.
+        local_range: (K, 2) least and largest log depth around each reading, relative to its own, in the trend of that
+            hypothesis; zeros where it was not asked for.
+    """
+
+    model: MixtureModel
+    judgement: Judgement
+    best: Hypothesis
+    local_range: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Consensus(Gate):
-    """Gives each reading a probability of being wrong, which becomes its weight; see `_mixture` for the model.
+class Consensus(MixtureOptions, Gate):
+    """Gives each reading an outlier probability by a Gaussian-process mixture; see `model`. The weight is 1 − that.
 
-    Neighbours are those of the kriging head: near each other, on one surface as far as colour edges tell, of like
-    colour and of like relative depth. The chance that nothing is wrong at all is weighed too: where it is likely, every
-    reading is kept, and trusted. The defaults were set on training images whose relative depth came from networks that
-    had not seen them, half of them turned upside down, which no network had seen.
-
-    Attributes:
-        amplitude: standard deviation of the foundation's smooth error, in log depth.
-        amplitude_alone: the same of log depth itself, where there is no foundation.
-        amplitude_spread: standard deviation of ln amplitude from image to image.
-        noise: of a reading, as a share of the amplitude.
-        tail: degrees of freedom of Student's distribution of right readings; fewer forgive more.
-        slope_std: how far the trend's contrast may be off, relatively.
-        prior_clean: probability that no reading is wrong, before any is seen.
-        position_length: how far neighbours are heard, as a share of the image's shorter side, where the gate is asked
-            without the image.
-        relative_length: the same in relative depth, as a share of its range.
+    Readings predict each other through the kernel of the kriging head: position, edge-aware region, colour and relative
+    depth. The hypothesis that there is no outlier at all competes: where it is likely, all weights are near 1. Options
+    are those of `MixtureOptions`; their defaults were set on training images whose relative depth came from networks
+    that had not seen them, half of them turned upside down, which no network had seen.
     """
 
-    looks_at_image: ClassVar[bool] = True
-
-    amplitude: float = 0.22
-    amplitude_alone: float = 0.5
-    amplitude_spread: float = 0.6
-    noise: float = 0.25
-    tail: float = 5.0
-    slope_std: float = 0.15
-    prior_clean: float = 0.5
-    position_length: float = Lengths().position
-    relative_length: float = Lengths().relative
-
-    def __post_init__(self) -> None:
-        check_numbers(self, 1e-4, 1e6, only=tuple(field.name for field in fields(Consensus)))
-        check_numbers(self, 1e-4, 0.9999, only=("prior_clean",))
-        check_numbers(self, 2.1, 1e3, only=("tail",))
-
-    def __call__(self, samples: Samples) -> GateResult:
+    def judge(
+        self, samples: Samples, image: ImageAppearance | None = None, relative: FloatArray | None = None
+    ) -> GateResult:
         """See `Gate`."""
-        K = len(samples)
-        if K < 3:
-            return unjudged(K, "too_few_anchors")
-        groups = dealt(K)
-        judged = gathered([part.judged for part in self.parts(samples, groups)], groups)
-        return verdict_on(samples, judged, np.where(judged.right > LEAST, judged.right, 0.0))
+        seen = image_features(samples, image, relative)
+        if len(samples) < 3:
+            return replace(unjudged(len(samples), "too_few_anchors"), features=seen)
+        groups = divided(len(samples))
+        judged = in_order([group.judgement for group in self.judge_groups(samples, groups, seen)], groups)
+        return self.verdict(samples, judged, judged.inlier, features=seen)
 
-    def parts(self, samples: Samples, groups: Sequence[NDArray[np.intp]]) -> list[Part]:
-        """What is believed of three samples or more, group by group."""
-        K, log_z, repeated, beliefs = len(samples), np.log(samples.z_m), _repeated(samples.z_m), self._beliefs(samples)
-        features = self._features(samples) if samples.alike is None else samples.alike.astype(np.float64)
-        trends = log_trends(samples, groups[0], None if samples.beside is None else samples.beside.ravel())
+    def judge_groups(
+        self,
+        samples: Samples,
+        groups: Sequence[NDArray[np.intp]],
+        features: FloatArray | None,
+        local_range: FloatArray | None = None,
+    ) -> list[Group]:
+        """The model's results on three samples or more, group by group.
 
-        def part(group: NDArray[np.intp], starts: Starts, factors: Sequence[float]) -> Part:
-            readings = Readings(log_z[group], starts.trends, features[group], repeated[group], beliefs)
-            return Part(readings, *judge(readings, starts, factors), np.zeros((group.size, 2)))
+        Args:
+            samples: K of them.
+            groups: their indices, dealt into groups.
+            features: (K, NUM_FEATURES) from the image; None takes those of position and relative depth alone.
+            local_range: (K, 2) least and largest relative depth around each, or None.
+        """
+        K, log_z, repeated = len(samples), np.log(samples.z_m), _repeated(samples.z_m)
+        amplitude = self.amplitude_without_relative if samples.x is None else self.amplitude
+        features = _features_alone(samples) if features is None else features.astype(np.float64)
+        more_x = None if local_range is None else local_range.ravel()
+        trends = log_trends(samples, groups[0], self.max_starts, more_x)
 
-        parts = [part(groups[0], _first_starts(log_z[groups[0]], trends[:, groups[0]]), FACTORS)]
-        settled, right = parts[0].settled, parts[0].judged.right
-        trend = trends[max(settled.start - 1, 0) if len(trends) > 1 else 0]
-        if len(groups) > 1:  # what the first group found is where the others start
-            shift = float(np.median((log_z - trend[:K])[groups[0]][right >= np.median(right)]))
+        def judged(members: NDArray[np.intp], starts: Starts, factors: Sequence[float]) -> Group:
+            model = MixtureModel(log_z[members], starts.trends, features[members], repeated[members], self, amplitude)
+            return Group(model, *average_hypotheses(model, starts, factors), np.zeros((members.size, 2)))
 
-            def rest(first: int, last: int) -> list[Part]:
-                near = (
-                    (group, Starts.near(trend[group], log_z[group], shift)) for group in groups[1 + first : 1 + last]
-                )
-                return [part(group, starts, [settled.factor]) for group, starts in near]
+        starts = Starts.of(trends[:, groups[0]], log_z[groups[0]], self.max_starts)
+        first = judged(groups[0], starts, FACTORS)
+        best, inlier = first.best, first.judgement.inlier
+        trend = trends[starts.candidate[best.start]]
+        results = [first]
+        if len(groups) > 1:  # the others start from what the first group found
+            shift = float(np.median((log_z - trend[:K])[groups[0]][inlier >= np.median(inlier)]))
 
-            parts += chain(*map_spans(len(groups) - 1, rest))
-        if samples.beside is None:
-            return parts
-        beside = np.sort(trend[K:].reshape(K, 2) - trend[:K, None], axis=1)  # inverse depth falls as depth rises
-        return [part._replace(beside=beside[group]) for part, group in zip(parts, groups, strict=True)]
+            def rest(start: int, stop: int) -> list[Group]:
+                return [
+                    judged(members, Starts.single(trend[members], log_z[members], shift), [best.factor])
+                    for members in groups[1 + start : 1 + stop]
+                ]
 
-    def _beliefs(self, samples: Samples) -> Beliefs:
-        return Beliefs(
-            amplitude=self.amplitude_alone if samples.x is None else self.amplitude,
-            spread=self.amplitude_spread,
-            noise=self.noise,
-            tail=self.tail,
-            slope_std=self.slope_std,
-            right=8.0,
-            wrong=2.0,
-            clean=self.prior_clean,
-        )
+            results += chain(*map_spans(len(groups) - 1, rest))
+        if local_range is None:
+            return results
+        around = np.sort(trend[K:].reshape(K, 2) - trend[:K, None], axis=1)  # inverse depth falls as depth rises
+        return [one._replace(local_range=around[members]) for one, members in zip(results, groups, strict=True)]
 
-    def _features(self, samples: Samples) -> FloatArray:
-        """(K, NUM_FEATURES) for want of an image."""
-        low, high = (0.0, 0.0) if samples.x is None else np.percentile(samples.x, [2.0, 98.0])
-        # The shorter side of a picture of 4:3 is 0.85 of the mean that `places` goes by.
-        lengths = Lengths(position=0.85 * self.position_length, relative=self.relative_length)
-        # Pixels reach a little farther than the readings among them.
-        return places(samples.uv_px, samples.x, (float(low), float(low + 1.15 * (high - low))), lengths)
-
-
-def gathered(parts: Sequence[Judged], groups: Sequence[NDArray[np.intp]]) -> Judged:
-    """What each group says, put in the order of the readings."""
-    order = np.argsort(np.concatenate(groups))
-    return Judged(*(np.concatenate(same)[order] for same in zip(*parts, strict=True)))
-
-
-def verdict_on(
-    samples: Samples,
-    judged: Judged,
-    weight: FloatArray,
-    wrong: FloatArray | None = None,
-    keep: BoolArray | None = None,
-) -> GateResult:
-    """All (K,), as in `GateResult`; unless `keep` says otherwise, what weighs half or more is kept."""
-    keep = weight >= 0.5 if keep is None else keep
-    score = np.minimum(np.abs(judged.residual) / judged.std, WORST_SCORE)
-    return GateResult(keep, score, _reasons(keep, judged, samples.x is not None), weight, wrong=wrong)
+    def verdict(
+        self,
+        samples: Samples,
+        judged: Judgement,
+        weight: FloatArray,
+        *,
+        features: FloatArray | None,
+        outlier_probability: FloatArray | None = None,
+        keep: BoolArray | None = None,
+    ) -> GateResult:
+        """All (K,), as in `GateResult`; unless `keep` says otherwise, a weight of a half or more is kept."""
+        keep = weight >= INLIER_WEIGHT if keep is None else keep
+        score = np.minimum(np.abs(judged.residual) / judged.std, WORST_SCORE)
+        reason = _reasons(keep, judged, samples.x is not None)
+        return GateResult(keep, score, reason, weight, outlier_probability=outlier_probability, features=features)
 
 
-def _first_starts(log_z: FloatArray, trends_TK: FloatArray) -> Starts:
-    if len(trends_TK) > 1:
-        return Starts.around(trends_TK, log_z, np.zeros(len(trends_TK)))
-    shifts = shifts_of(log_z, trends_TK[0])
-    return Starts.around(np.repeat(trends_TK, len(shifts), axis=0), log_z, shifts)
+def image_features(samples: Samples, image: ImageAppearance | None, relative: FloatArray | None) -> FloatArray | None:
+    """(K, NUM_FEATURES) float32 of the samples in the image; None without an image or without samples."""
+    if image is None or not len(samples):
+        return None
+    return PixelFeatures(image, relative, LengthScales(), samples.x_range).at(samples.uv_px, samples.x)
 
 
-def dealt(num: int) -> list[NDArray[np.intp]]:
-    """All readings, dealt at random into groups that each span the image; one group where they are few."""
-    num_groups = -(-num // _TOGETHER)
+def _features_alone(samples: Samples) -> FloatArray:
+    """(K, NUM_FEATURES) from position and relative depth, where the gate is called without the image."""
+    low, high = (0.0, 0.0) if samples.x is None else quantile_range(samples.x)
+    default = LengthScales()
+    # The shorter side of a 4:3 image is 0.85 of the side that `features_without_image` estimates.
+    lengths = default._replace(position=0.85 * default.position)
+    x_range = (low, low + PIXELS_BEYOND * (high - low))
+    return features_without_image(samples.uv_px, samples.x, x_range, lengths)
+
+
+def average_hypotheses(model: MixtureModel, starts: Starts, factors: Sequence[float]) -> tuple[Judgement, Hypothesis]:
+    """Inlier probabilities from all starts at several amplitudes, averaged by evidence.
+
+    How good a foundation is differs from image to image by a factor of five, so the best starts are carried on at
+    several amplitudes.
+
+    Args:
+        model: of the readings around the trends of the starts.
+        starts: S of them; a single one is carried on as it is.
+        factors: amplitudes to try, relative to the prior one.
+    """
+    options, A = model.options, len(factors)
+    state, start, carried_on = search(model, starts)
+    carried, factor = np.repeat(carried_on, A), np.tile(np.array(factors), len(carried_on))
+    which, amplitude = start[carried], model.amplitude * factor
+    log_prior = -0.5 * (np.log(factor) / options.amplitude_spread) ** 2
+    state = State(amplitude, *(part[carried] for part in state[1:]))
+    num_rounds = _ROUNDS if len(starts.temperature) > 1 else _FOLLOWING_ROUNDS
+    out = model.em(state._replace(temperature=np.minimum(state.temperature, _TEMPERATURE)), which, num_rounds)
+    evidence = (out.evidence + log_prior).reshape(-1, A)
+    without = (model.evidence_without_outliers(which, amplitude) + log_prior).reshape(-1, A)
+    # Of each amplitude the best start counts, so that copies of one hypothesis do not add up.
+    rows = A * evidence.argmax(axis=0) + np.arange(A)
+    weight = np.exp(evidence.max(axis=0) - evidence.max())
+    log_odds = np.logaddexp.reduce(evidence.max(axis=0)) - np.logaddexp.reduce(without.max(axis=0))
+    clean = 1.0 / (1.0 + math.exp(min(max(log_odds + math.log(1.0 / options.prior_clean - 1.0), -50.0), 50.0)))
+    top = int(rows[weight.argmax()])
+    field_var = out.var[top] - (options.noise * amplitude[top]) ** 2
+    judged = Judgement(
+        inlier=clean + (1.0 - clean) * (weight / weight.sum()) @ out.state.inlier[rows],
+        residual=out.residual[top],
+        std=np.sqrt(out.var[top]),
+        explained=np.clip(1.0 - field_var / (amplitude[top] ** 2 * (1.0 + FINE_VAR)), 0.0, 1.0),
+        kind=out.kinds[top].argmax(axis=0),
+    )
+    share = float(out.state.share[top])
+    return judged, Hypothesis(int(which[top]), float(factor[top]), float(amplitude[top]), share, float(log_odds))
+
+
+def divided(num: int) -> list[NDArray[np.intp]]:
+    """All readings, divided at random into groups that each span the image; one group where they are few."""
+    num_groups = -(-num // _GROUP_SIZE)
     if num_groups == 1:
         return [np.arange(num)]
     return np.array_split(np.random.default_rng(0).permutation(num), num_groups)
 
 
+def in_order(parts: Sequence[Judgement], groups: Sequence[NDArray[np.intp]]) -> Judgement:
+    """The results of the groups in the order of the readings."""
+    order = np.argsort(np.concatenate(groups))
+    return Judgement(*(np.concatenate(same)[order] for same in zip(*parts, strict=True)))
+
+
 def _repeated(z_m: FloatArray) -> BoolArray:
-    """(K,) whether a reading's value, to a tenth of a millimetre, comes so often that it may be a sentinel."""
+    """(K,) whether a reading's value, to a tenth of a millimetre, occurs so often that it may be a sentinel."""
     _, place, count = np.unique(np.round(z_m, 4), return_inverse=True, return_counts=True)
     return np.asarray(count[place] >= max(_SENTINEL_COUNT, _SENTINEL_SHARE * z_m.size))
 
 
-def _reasons(keep: BoolArray, judged: Judged, has_relative: bool) -> TextArray:
-    side = np.where(judged.residual < 0.0, "nearer_than_surroundings", "farther_than_surroundings")
-    if has_relative:  # where no neighbour is near enough to say much, it was the picture that spoke
-        side = np.where(judged.known < _KNOWN, "contradicts_image", side)
-    wrong = np.where(judged.kind == KINDS.index("sentinel"), "repeated_value", side)
-    return np.where(keep, "consistent", wrong)
+def _reasons(keep: BoolArray, judged: Judgement, has_relative: bool) -> TextArray:
+    side = np.where(judged.residual < 0.0, "nearer_than_neighbours", "farther_than_neighbours")
+    if has_relative:  # prior-dominated: few nearby anchors, so that the relative depth decided
+        side = np.where(judged.explained < _EXPLAINED, "contradicts_relative_depth", side)
+    outlier = np.where(judged.kind == KINDS.index("sentinel"), "repeated_value", side)
+    return np.where(keep, "consistent", outlier)
 
 
 IMPLEMENTATION = Consensus

@@ -1,20 +1,34 @@
-"""A file of weights is read whole or refused."""
+"""The classifier: its weights are read whole or refused; its features do not depend on the order of the readings."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.gate.consensus import Consensus
-from mrac.gate.consensus.classifier import Scorer, scorer_of
-from mrac.gate.consensus.classifier_inputs import told_of
+from mrac.gate.consensus.classifier import Classifier, load_classifier, local_range, reading_features
+from mrac.space import SPACES
+from mrac.types import Samples
 from tests.mrac.gate.test_consensus import scene
 
 
+def in_order(samples: Samples, order: NDArray[np.intp]) -> Samples:
+    assert samples.x is not None
+    x, weight = samples.x[order], samples.weight[order]
+    return Samples(samples.uv_px[order], samples.z_m[order], x, samples.space, samples.native, weight)
+
+
+def features_of(samples: Samples) -> dict[str, FloatArray]:
+    (group,) = Consensus().judge_groups(samples, [np.arange(len(samples))], None)
+    return reading_features(group)
+
+
 def arrays(**changes: Any) -> dict[str, Any]:
-    """Two inputs, of which the first is what is wrong, and the mean of the second speaks against it."""
+    """Two inputs: the first raises the logit, the mean of the second lowers it."""
     made: dict[str, Any] = {
         "names": np.array(["a", "b"]),
         "mean": np.zeros(2),
@@ -37,13 +51,13 @@ def written(folder: Path, **changes: Any) -> Path:
     return path
 
 
-def test_scores_by_hand(tmp_path: Path) -> None:
-    scorer = Scorer.load(written(tmp_path))
-    told = {"b": np.array([0.5, 1.5]), "a": np.array([3.0, 0.0]), "unheard": np.ones(2)}
-    np.testing.assert_allclose(scorer(told).wrong, [2.0 * (3.0 - 1.0) - 0.5, -0.5])
-    np.testing.assert_allclose(scorer(told).trust, [-2.0 * 2.0 * (3.0 - 1.0) + 3.0, 3.0])
+def test_logits_by_hand(tmp_path: Path) -> None:
+    made = Classifier.load(written(tmp_path))
+    inputs = {"b": np.array([0.5, 1.5]), "a": np.array([3.0, 0.0]), "unused": np.ones(2)}
+    np.testing.assert_allclose(made(inputs).outlier, [2.0 * (3.0 - 1.0) - 0.5, -0.5])
+    np.testing.assert_allclose(made(inputs).weight, [-2.0 * 2.0 * (3.0 - 1.0) + 3.0, 3.0])
     far = {"a": np.array([1e9]), "b": np.array([-1e9])}
-    np.testing.assert_allclose(scorer(far).wrong, [2.0 * 4.0 - 0.5])
+    np.testing.assert_allclose(made(far).outlier, [2.0 * 4.0 - 0.5])
 
 
 @pytest.mark.parametrize(
@@ -51,20 +65,78 @@ def test_scores_by_hand(tmp_path: Path) -> None:
 )
 def test_weights_that_do_not_fit_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(ContractError, match="fit together"):
-        Scorer.load(written(tmp_path, **changes))
+        Classifier.load(written(tmp_path, **changes))
 
 
 def test_a_missing_file_or_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(ContractError, match=r"none\.npz"):
-        Scorer.load(tmp_path / "none.npz")
+        Classifier.load(tmp_path / "none.npz")
     with pytest.raises(ContractError, match="'b'"):
-        Scorer.load(written(tmp_path))({"a": np.ones(2)})
+        Classifier.load(written(tmp_path))({"a": np.ones(2)})
 
 
-def test_the_shipped_weights_know_what_is_told() -> None:
+def test_the_shipped_weights_take_these_features() -> None:
     samples, _ = scene()
-    (part,) = Consensus().parts(samples, [np.arange(len(samples))])
-    found = told_of(*part)
-    assert {str(name) for name in scorer_of("consensus_learned").names} == set(found)
-    assert np.isfinite(scorer_of("consensus_learned")(found)).all()
-    assert sum(part.size for part in scorer_of("consensus_learned")[3:]) < 12_000
+    found = features_of(samples)
+    assert {str(name) for name in load_classifier("consensus_learned").names} == set(found)
+    assert np.isfinite(load_classifier("consensus_learned")(found)).all()
+    assert sum(part.size for part in load_classifier("consensus_learned")[3:]) < 12_000
+
+
+@pytest.mark.parametrize("num", [3, 4, 5, 6, 50])
+def test_any_number_of_readings_gives_the_same_numbers_of_each(num: int) -> None:
+    samples, _ = scene(num=num)
+    found = features_of(samples)
+    assert all(values.shape == (num,) and np.isfinite(values).all() for values in found.values())
+    assert list(found) == list(features_of(scene(num=7)[0]))
+
+
+def test_extreme_readings_give_finite_numbers() -> None:
+    samples, _ = scene(num=20)
+    z_m = samples.z_m * np.where(np.arange(20) % 2, 1e-3, 1e4)
+    found = features_of(Samples(samples.uv_px, z_m, samples.x, "log_depth", True, samples.weight))
+    assert all(np.isfinite(values).all() and np.abs(values).max() < 100.0 for values in found.values())
+
+
+def test_the_order_does_not_matter() -> None:
+    samples, rng = scene(num=40)
+    z_m = samples.z_m * np.where(np.arange(40) < 5, 0.4, 1.0)
+    bad = Samples(samples.uv_px, z_m, samples.x, "log_depth", True, samples.weight)
+    order = rng.permutation(40)
+    again = features_of(in_order(bad, order))
+    for name, values in features_of(bad).items():
+        assert np.abs(again[name] - values[order]).max() < 1e-6, name
+
+
+def test_a_group_of_outliers_has_neighbours_that_agree_and_a_single_one_has_none() -> None:
+    samples, _ = scene(num=60)
+    left = np.argsort(samples.uv_px[:, 0] + samples.uv_px[:, 1])[:8]
+    single = int(np.argmax(samples.uv_px[:, 0] - samples.uv_px[:, 1]))
+    z_m = samples.z_m.copy()
+    z_m[left] *= 0.4
+    z_m[single] *= 0.4
+    found = features_of(Samples(samples.uv_px, z_m, samples.x, "log_depth", True, samples.weight))
+    assert np.median(found["near_agree"][left]) > 0.3
+    assert found["near_agree"][single] < 0.05
+
+
+def test_the_local_range_is_in_log_depth_in_every_space() -> None:
+    for space in SPACES:
+        samples, _ = scene(space)
+        assert samples.x is not None
+        spread = 0.2 * np.ptp(samples.x)
+        around = np.stack([samples.x - spread, samples.x + spread], axis=1)
+        (group,) = Consensus().judge_groups(samples, [np.arange(len(samples))], None, around)
+        assert (group.local_range[:, 0] <= 0.0).all()
+        assert (group.local_range[:, 1] >= 0.0).all()
+        assert np.ptp(group.local_range) > 0.1
+
+
+def test_the_local_range_spans_both_sides_of_an_edge() -> None:
+    field = np.where(np.arange(200) < 100, 1.0, 2.0).astype(np.float32) * np.ones((100, 1), np.float32)
+    at = np.array([[50.0, 50.0], [97.0, 50.0], [102.0, 50.0], [150.0, 50.0], [0.0, 0.0], [199.0, 99.0]])
+    low, high = local_range(field, at).T
+    np.testing.assert_array_equal(low, [1, 1, 1, 2, 1, 2])
+    np.testing.assert_array_equal(high, [1, 2, 2, 2, 1, 2])
+    assert local_range(field[:1, :1], np.zeros((0, 2))).shape == (0, 2)
+    np.testing.assert_array_equal(local_range(field[:1, :1], np.zeros((1, 2))), [[1.0, 1.0]])
