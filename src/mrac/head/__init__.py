@@ -1,1 +1,1 @@
-"""Heads: from the fitted line to dense depth. One file per head; the file's name is the head's."""
+"""Heads: dense metric depth from a relative field, its fit and the anchors. A public module is a head of its name."""

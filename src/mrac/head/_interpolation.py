@@ -1,4 +1,4 @@
-"""What heads share that fill the image from the anchors around a pixel."""
+"""Interpolation of anchors over the image: one reading per pixel, nearest neighbour, linear on triangles."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from scipy.spatial import QhullError, cKDTree
 from mrac.conventions import FloatArray
 from mrac.delaunay import fill_triangles
 from mrac.fit.base import UNCHECKED_SPREAD
-from mrac.head.affine import SIGMA_SHARE
+from mrac.head._sigma import rms
 from mrac.head.base import Scene
 from mrac.vi_depth.alignment import PixelReadings, readings_on_pixels
 from mrac.vi_depth.ranges import Ranges
@@ -17,14 +17,14 @@ from mrac.vi_depth.ranges import Ranges
 _ANY: Final = Ranges(min_depth_m=1e-6, max_depth_m=1e6, min_pred_m=1e-6, max_pred_m=1e6)
 
 
-def readings_of(scene: Scene) -> PixelReadings:
-    """The kept anchors, one per pixel: of several the nearest to the camera, which hides the others."""
-    kept = scene.samples.trusted
+def inliers_on_pixels(scene: Scene) -> PixelReadings:
+    """The inliers, one per pixel: of several the nearest to the camera, which hides the others."""
+    kept = scene.samples.inliers
     return readings_on_pixels(kept.uv_px, kept.z_m, scene.shape, _ANY)
 
 
 def nearest_map(readings: PixelReadings, values: FloatArray, shape: tuple[int, int]) -> FloatArray:
-    """(H, W) float32, at each pixel the value (K,) of the nearest reading, K >= 1."""
+    """(H, W) float32: at each pixel the value of the nearest reading, out of (K,) values, K >= 1."""
     at = np.zeros(shape, np.float32)
     elsewhere = np.ones(shape, np.bool_)
     u, v = readings.uv_px.T
@@ -34,10 +34,11 @@ def nearest_map(readings: PixelReadings, values: FloatArray, shape: tuple[int, i
 
 
 def linear_over_triangles(readings: PixelReadings, values: FloatArray, dense: FloatArray) -> str:
-    """Writes (K,) values, linear on each triangle between readings, into (H, W) float32 `dense`; returns a status.
+    """Interpolates (K,) values linearly on the Delaunay triangles of the readings, into (H, W) float32 `dense`.
 
-    The status is `ok`, or says why there is no triangle and nothing was written: `too_few_anchors` (fewer than three)
-    or `collinear_anchors`.
+    Returns:
+        A status: `ok`; or, where there is no triangle and nothing was written, `too_few_anchors` (fewer than three) or
+        `collinear_anchors`.
     """
     if len(readings) < 3:
         return "too_few_anchors"
@@ -48,11 +49,11 @@ def linear_over_triangles(readings: PixelReadings, values: FloatArray, dense: Fl
     return "ok"
 
 
-def share_between(readings: PixelReadings) -> float:
-    """The deviation between readings as a share of depth: how far they differ from their nearest neighbours' depth."""
+def neighbour_spread(readings: PixelReadings) -> float:
+    """Standard deviation as a share of depth: root mean square log ratio of readings to their nearest neighbours."""
     if len(readings) < 2:
         return UNCHECKED_SPREAD
     _, nearest = cKDTree(readings.uv_px).query(readings.uv_px, k=[2])
     log_ratio = np.log(readings.inv_z_per_m.astype(np.float64))
     log_ratio -= log_ratio[nearest[:, 0]]
-    return float(np.clip(np.sqrt(np.mean(log_ratio**2)), *SIGMA_SHARE))
+    return rms(log_ratio)

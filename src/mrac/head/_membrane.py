@@ -1,4 +1,4 @@
-"""A field on a grid that is as even as scattered values let it: the integration step of OMNI-DC (Zuo et al. 2025)."""
+"""Membrane interpolation of weighted values on a grid: the integration step of OMNI-DC (Zuo et al. 2025)."""
 
 from typing import Final
 
@@ -11,24 +11,34 @@ from mrac.conventions import FloatArray
 _TOLERANCE: Final = 1e-6
 
 
-def on_cells(
+def sum_over_cells(
     uv_px: FloatArray, shape: tuple[int, int], grid: tuple[int, int], *values: FloatArray
 ) -> tuple[FloatArray, ...]:
-    """(h, w) sums over the cells of a grid (h, w): of each of the values (K,), taken at pixels (K, 2) of `shape`."""
+    """Sums of scattered values in each cell of a grid.
+
+    Args:
+        uv_px: (K, 2) pixels of an image.
+        shape: (H, W) of the image.
+        grid: (h, w) cells that cover it.
+        *values: (K,) each.
+
+    Returns:
+        One (h, w) float64 per entry of `values`.
+    """
     (H, W), (h, w) = shape, grid
     column, row = np.floor((uv_px + 0.5) * [w / W, h / H]).clip(0, [w - 1, h - 1]).astype(np.intp).T
     sums = (np.bincount(row * w + column, weights=one, minlength=h * w) for one in values)
     return tuple(one.astype(np.float64).reshape(grid) for one in sums)
 
 
-def membrane(values: FloatArray, trust: FloatArray, down: FloatArray, right: FloatArray) -> tuple[FloatArray, str]:
-    """The field c with the least Σ stiffness · (c_i − c_j)² + Σ trust · (c − values)².
+def membrane(values: FloatArray, weight: FloatArray, down: FloatArray, right: FloatArray) -> tuple[FloatArray, str]:
+    """The field c that minimises Σ stiffness · (c_i − c_j)² + Σ weight · (c − values)², by conjugate gradients.
 
     Args:
         values: (h, w).
-        trust: (h, w) >= 0, somewhere > 0.
+        weight: (h, w) >= 0, somewhere > 0.
         down: (h - 1, w) stiffness between each cell and the one below it, > 0.
-        right: (h, w - 1) the same for the one at its right.
+        right: (h, w - 1) the same for the one to its right.
 
     Returns:
         (h, w) and a status: `ok`, or `not_converged`.
@@ -39,11 +49,11 @@ def membrane(values: FloatArray, trust: FloatArray, down: FloatArray, right: Flo
     other = np.concatenate([cells[1:].ravel(), cells[:, 1:].ravel()])
     between = sparse.coo_array((stiffness, (one, other)), shape=(values.size, values.size)).tocsr()
     between = between + between.T
-    diagonal = between.sum(axis=1) + trust.ravel()
+    diagonal = between.sum(axis=1) + weight.ravel()
     system = sparse.diags_array(diagonal, format="csr") - between
     scaled = sparse.diags_array(1.0 / diagonal, format="csr")
-    start = np.full(values.size, np.average(values, weights=trust))
-    solution, left = linalg.cg(
-        system, (trust * values).ravel(), x0=start, rtol=_TOLERANCE, maxiter=20 * values.size, M=scaled
+    start = np.full(values.size, np.average(values, weights=weight))
+    solution, failed = linalg.cg(
+        system, (weight * values).ravel(), x0=start, rtol=_TOLERANCE, maxiter=20 * values.size, M=scaled
     )
-    return solution.reshape(values.shape), "ok" if left == 0 else "not_converged"
+    return solution.reshape(values.shape), "ok" if failed == 0 else "not_converged"

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from mrac.conventions import FloatArray
-from mrac.gp.features import Features
-from mrac.gp.posterior import Readings, posterior, segment
+from mrac.gp.features import PixelFeatures
+from mrac.gp.posterior import Observations, posterior, segment
 from mrac.runtime.jit import fast_kernel, kernel
 from mrac.runtime.parallel import for_each_span, num_cores
 
@@ -83,25 +83,26 @@ def _predict_tile_row(
     row: int,
     tiles: Tiling,
     band: Band,
-    readings: Readings,
+    observations: Observations,
     mean: NDArray[np.float32],
     explained: NDArray[np.float32],
 ) -> float:
     """Adds the hat-weighted posterior of one row of tiles to `mean` and `explained`, (H · W,) both, within the band.
 
     Returns:
-        The sum over the tiles of their readings' mean squared Mahalanobis length.
+        The sum over the tiles of their observations' mean squared Mahalanobis length.
     """
     W, side = band.width, tiles.side
+    features, noise_var, residuals = observations
     scratch = np.empty((tiles.members.shape[1], 2 * side), np.float32)
     seg_mean = np.empty(2 * side, np.float32)
     seg_explained = np.empty(2 * side, np.float32)
-    surprise = 0.0
+    mahalanobis2 = 0.0
     for column in range(tiles.columns):
         members = tiles.members[row * tiles.columns + column]
         own = members[members >= 0]
-        post, length2 = posterior(Readings(readings.anchors[own], readings.noise_var[own], readings.residuals[own]))
-        surprise += length2 / own.size
+        post, length2 = posterior(Observations(features[own], noise_var[own], residuals[own]))
+        mahalanobis2 += length2 / own.size
         left, right = max(0, (column - 1) * side + 1), min(W, (column + 1) * side)
         n = right - left
         for v in range(band.top, band.bottom):
@@ -113,27 +114,27 @@ def _predict_tile_row(
                 hat = hat_v * (np.float32(1.0) - np.float32(abs(left + p - column * side)) / np.float32(side))
                 to_mean[p] += hat * seg_mean[p]
                 to_explained[p] += hat * seg_explained[p]
-    return surprise
+    return mahalanobis2
 
 
 def predict_tiled(
-    uv_px: FloatArray, features: Features, readings: Readings
+    uv_px: FloatArray, features: PixelFeatures, observations: Observations
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
-    """What `matern.posterior` and `matern.predict` give with all anchors at once, tile by tile.
+    """Tile by tile what `posterior` and `predict` of `gp.posterior` give with all anchors at once.
 
     Args:
         uv_px: (K, 2) positions, K > NUM_NEAREST, in nodes of the features' grid (H, W), which here are the pixels.
         features: of the nodes.
-        readings: what the process is conditioned on.
+        observations: what the process is conditioned on.
 
     Returns:
-        Posterior mean and explained variance, (H · W,) each, and the readings' squared Mahalanobis length.
+        Posterior mean and explained variance, (H · W,) each, and the observations' squared Mahalanobis length.
     """
     H, W = features.grid
     tiles = tiling(uv_px, features.grid)
     mean = np.zeros(H * W, np.float32)
     explained = np.zeros(H * W, np.float32)
-    surprise = np.zeros(tiles.rows)
+    mahalanobis2 = np.zeros(tiles.rows)
 
     # Tiles of one row reach into the rows beside it: even rows touch no common pixel, and neither do odd ones.
     for first in (0, 1):
@@ -144,7 +145,7 @@ def predict_tiled(
                 reach = max(0, (row - 1) * tiles.side + 1), min(H, (row + 1) * tiles.side)
                 for top, bottom in features.split(*reach, _BAND_PIXELS):
                     band = Band(top, bottom, W, features.band(top, bottom))
-                    surprise[row] = _predict_tile_row(row, tiles, band, readings, mean, explained)
+                    mahalanobis2[row] = _predict_tile_row(row, tiles, band, observations, mean, explained)
 
         for_each_span(len(chosen), work)
-    return mean, explained, float(surprise.sum() / len(tiles.members) * len(uv_px))
+    return mean, explained, float(mahalanobis2.sum() / len(tiles.members) * len(uv_px))

@@ -1,21 +1,19 @@
-"""The fit in inverse depth, folded at infinity: depth = 1 / (|y| + 0.001), as Marsal et al. (IROS 2025) rescale."""
+"""Absolute value of the fit in inverse depth: depth = 1 / (|y| + 0.001), as Marsal et al. (IROS 2025) rescale."""
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
-from mrac.head.affine import SIGMA_SHARE, Affine, line_std
+from mrac.head.affine import Affine, line_std
 from mrac.head.base import Head, HeadResult, Scene
-from mrac.options import check_numbers
-from mrac.space import MIN_DEPTH_M, depth_std
-
-_ROWS: Final = 64
+from mrac.registry import check_numbers
+from mrac.runtime.parallel import row_bands
+from mrac.space import MIN_DEPTH_M, bounded_sigma, depth_std
 
 
 @dataclass(frozen=True, kw_only=True)
 class Folded(Head):
-    """Where the line goes below zero, beyond infinity, it comes back from there; in other spaces it is `affine`.
+    """Negative inverse depth is mirrored (abs) instead of clipped to the far end; in other spaces it is `affine`.
 
     Attributes:
         floor_per_m: added to inverse depth everywhere: nothing is farther than 1 km, and 10 m are 1 % nearer.
@@ -31,13 +29,11 @@ class Folded(Head):
         if scene.relative is None or scene.samples.space != "inverse_depth":
             return Affine()(scene)
         depth_m, sigma_m = np.empty((2, *scene.shape), np.float32)
-        low, high = SIGMA_SHARE
-        for top in range(0, scene.shape[0], _ROWS):
-            rows = slice(top, top + _ROWS)
+        for rows in row_bands(0, scene.shape[0]):
             x = scene.relative[rows].astype(np.float64)
             depth_m[rows] = np.maximum(1.0 / (np.abs(scene.fit(x)) + self.floor_per_m), MIN_DEPTH_M)
             std_m = depth_std(depth_m[rows], line_std(scene.fit, x), "inverse_depth")
-            sigma_m[rows] = np.clip(std_m, low * depth_m[rows], high * depth_m[rows])
+            sigma_m[rows] = bounded_sigma(depth_m[rows], std_m)
         return HeadResult(depth_m, sigma_m)
 
 

@@ -1,28 +1,27 @@
-"""The nearest anchor's depth at every pixel: what the readings alone say, without a network."""
+"""Nearest-neighbour interpolation of the anchors: a baseline without relative depth."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-import numpy as np
-
-from mrac.head._interpolation import nearest_map, readings_of, share_between
+from mrac.head._interpolation import inliers_on_pixels, nearest_map, neighbour_spread
+from mrac.head._sigma import uniform_sigma
 from mrac.head.affine import Affine
 from mrac.head.base import Head, HeadResult, Scene
 
 
 @dataclass(frozen=True, kw_only=True)
 class Nearest(Head):
-    """Neither the relative field nor the fit is looked at. The deviation is one share of depth for the whole image."""
+    """The depth of the nearest anchor; relative field and fit are not used.
 
-    rests_on_fit: ClassVar[bool] = False
+    The deviation is one share of depth for the whole image, see `neighbour_spread`.
+    """
 
     def __call__(self, scene: Scene) -> HeadResult:
         """See `Head`; without an anchor, what `affine` gives."""
-        readings = readings_of(scene)
+        readings = inliers_on_pixels(scene)
         if not len(readings):
             return Affine()(scene)
         depth_m = nearest_map(readings, 1.0 / readings.inv_z_per_m, scene.shape)
-        return HeadResult(depth_m, depth_m * np.float32(share_between(readings)))
+        return HeadResult(depth_m, uniform_sigma(depth_m, neighbour_spread(readings)))
 
 
 IMPLEMENTATION = Nearest

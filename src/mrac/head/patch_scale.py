@@ -1,26 +1,27 @@
-"""A smooth field of scales between patches of the image: the patch scales of OMNI-DC (Zuo et al. 2025)."""
+"""Smooth field of scales, one per patch of the image: the patch scales of OMNI-DC (Zuo et al. 2025)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from mrac.head._membrane import membrane, on_cells
-from mrac.head.affine import SIGMA_SHARE, Affine
+from mrac.head._membrane import membrane, sum_over_cells
+from mrac.head._sigma import rms, uniform_sigma
+from mrac.head.affine import Affine
 from mrac.head.base import Head, HeadResult, Scene
-from mrac.options import check_numbers
+from mrac.registry import check_numbers
 from mrac.relative import resize_field, sample_bilinear
 from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M
 
 
 @dataclass(frozen=True, kw_only=True)
 class PatchScale(Head):
-    """D = s · fit; s is Σ fit · z / Σ fit² in each patch with anchors, and as even as that lets it be in the others.
+    """D = s · fit; s is Σ fit · z / Σ fit² in each patch with anchors, and interpolated smoothly in the others.
 
-    The deviation is one share of depth: that of the fit at the anchors.
+    The deviation is one share of depth: the root mean square log residual of the fit at the anchors.
 
     Attributes:
         patches: along the image's shorter side.
-        anchor_weight: of a patch's own scale against the evenness between patches; 5 is OMNI-DC's.
+        anchor_weight: weight of a patch's own scale against smoothness between patches; 5 is OMNI-DC's.
     """
 
     patches: int = 8
@@ -32,21 +33,20 @@ class PatchScale(Head):
 
     def __call__(self, scene: Scene) -> HeadResult:
         """See `Head`; without an anchor, what `affine` gives."""
-        anchors, line = scene.samples.trusted, Affine()(scene)
+        anchors, line = scene.samples.inliers, Affine()(scene)
         if not len(anchors):
             return line
         (H, W), side = scene.shape, min(scene.shape) / self.patches
         h, w = (max(round(length / side), 1) for length in (H, W))
         fitted_m = sample_bilinear(line.depth_m, anchors.uv_px)
-        across, along = on_cells(
+        across, along = sum_over_cells(
             anchors.uv_px, (H, W), (h, w), anchors.weight * fitted_m * anchors.z_m, anchors.weight * fitted_m**2
         )
         known = along > 0.0
         scale = np.divide(across, along, out=across, where=known)
         field, status = membrane(scale, self.anchor_weight * known, np.ones((h - 1, w)), np.ones((h, w - 1)))
         depth_m = np.clip(line.depth_m * resize_field(field, (H, W)), np.float32(MIN_DEPTH_M), np.float32(MAX_DEPTH_M))
-        share = np.clip(np.sqrt(np.mean(np.log(anchors.z_m / fitted_m) ** 2)), *SIGMA_SHARE)
-        return HeadResult(depth_m, depth_m * np.float32(share), status)
+        return HeadResult(depth_m, uniform_sigma(depth_m, rms(np.log(anchors.z_m / fitted_m))), status)
 
 
 IMPLEMENTATION = PatchScale

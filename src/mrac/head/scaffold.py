@@ -1,26 +1,26 @@
-"""The fit times an interpolated scale: VI-Depth's scale map (Wofk et al. 2023) without the network that smooths it."""
+"""Fit times an interpolated scale map: VI-Depth's scale map (Wofk et al. 2023) without the network that smooths it."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from mrac.errors import ContractError
-from mrac.head._interpolation import linear_over_triangles, readings_of
+from mrac.head._interpolation import inliers_on_pixels, linear_over_triangles
 from mrac.head.affine import Affine
 from mrac.head.base import Head, HeadResult, Scene
-from mrac.options import check_numbers
+from mrac.registry import check_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scaffold(Head):
-    """Inverse depth of the fit, times how far it is off at the anchors, linear on the triangles between them.
+    """Inverse depth of the fit times the scale that corrects it at the anchors, linear on the triangles between them.
 
-    Outside the anchors' convex hull the fit stands as it is. The deviation is the fit's. VI-Depth fits by least squares
+    Outside the anchors' convex hull the scale is 1. The relative deviation is the fit's. VI-Depth fits by least squares
     in inverse depth; this takes any fit.
 
     Attributes:
         min_m: the fit's depth is clamped to this before the anchors are compared with it.
-        max_m: the same, from above: next to a fit that reaches infinity any ratio would be infinite too.
+        max_m: the same, from above: where the fit reaches infinity the ratio would be infinite too.
     """
 
     min_m: float = 0.1
@@ -32,9 +32,9 @@ class Scaffold(Head):
             raise ContractError(f"head/scaffold: min_m = {self.min_m:g} must be below max_m = {self.max_m:g}")
 
     def __call__(self, scene: Scene) -> HeadResult:
-        """See `Head`; where there is no triangle it is the fit, `too_few_anchors` or `collinear_anchors`."""
+        """See `Head`; without a triangle it is the fit, with the status `too_few_anchors` or `collinear_anchors`."""
         line = Affine()(scene)
-        readings = readings_of(scene)
+        readings = inliers_on_pixels(scene)
         if not len(readings):
             return line
         fitted_m = np.clip(line.depth_m, np.float32(self.min_m), np.float32(self.max_m))

@@ -1,78 +1,51 @@
-"""Learned heads as after training: files, and the networks they were written from."""
+"""The shipped networks of the learned heads, with their own metadata or with other: without torch and onnx."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, cast
 
-import numpy as np
-import onnx
 import pytest
-import torch
-from numpy.typing import NDArray
-from onnx import numpy_helper
-from torch import Tensor
 
 from mrac.head._rendering import Form
-from mrac.lab.train.heads.residual_network import HeadNetwork, RawNetwork, ResidualNetwork, export_head
+from mrac.runtime.weight_files import weights_path
 from mrac.space import Space
-from tests.lab.train.heads.test_residual_network import lively
-
-Written = tuple[HeadNetwork, Path]
 
 
-@pytest.fixture(scope="package", autouse=True)
-def one_thread() -> Iterator[None]:
-    num_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(num_threads)
+@pytest.fixture(scope="session")
+def residual() -> Path:
+    """Trained in the form `metres` and in the space `depth`, as `raw` is."""
+    return weights_path("vanilla", "tests")
 
 
-@pytest.fixture(scope="package")
-def residual(tmp_path_factory: pytest.TempPathFactory) -> Written:
-    torch.manual_seed(0)
-    network, path = lively(ResidualNetwork()), tmp_path_factory.mktemp("heads") / "residual.onnx"
-    with torch.no_grad():
-        network.out.weight *= 0.3  # corrections of some ten per cent, so that no depth ends at the clip
-        cast("Tensor", network.out.bias).copy_(torch.tensor([0.02, 0.03, -3.0]))
-    export_head(network, path, {"mrac.form": "metres", "mrac.space": "depth"})
-    return network, path
+@pytest.fixture(scope="session")
+def raw() -> Path:
+    return weights_path("raw_depth", "tests")
 
 
-@pytest.fixture(scope="package")
-def raw(residual: Written) -> Written:
-    """The residual network with two of its outputs, three metres added: exporting takes ten seconds, and this none."""
-    raw, path = RawNetwork(), residual[1].with_name("raw.onnx")
-    state = residual[0].state_dict()
-    state["out.weight"], state["out.bias"] = state["out.weight"][:2], raw.out.bias
-    raw.load_state_dict(state)
-    model = onnx.load(str(residual[1]))
-    replaced = {name: state[name].detach().numpy() for name in ("out.weight", "out.bias")}
-    rewrite(model, replaced, {"mrac.kind": "raw"})
-    model.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 2
-    onnx.save(model, str(path))
-    return raw.eval(), path
+@pytest.fixture(scope="session")
+def variant(residual: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The residual network's file with another form or space in its metadata."""
+    folder = tmp_path_factory.mktemp("heads")
 
-
-@pytest.fixture(scope="package")
-def variant(residual: Written) -> Callable[..., Path]:
-    """The residual network's file with another form or space written into it, or with its last layer not trained."""
-
-    def make(form: Form = "metres", space: Space = "depth", *, untrained: bool = False) -> Path:
-        path = residual[1].with_name(f"{form}-{space}-{untrained}.onnx")
+    def make(form: Form = "metres", space: Space = "depth") -> Path:
+        path = folder / f"{form}-{space}.onnx"
         if not path.exists():
-            model = onnx.load(str(residual[1]))
-            zeros = {"out.weight": np.zeros((3, 16, 3, 3), np.float32), "out.bias": np.zeros(3, np.float32)}
-            rewrite(model, zeros if untrained else {}, {"mrac.form": form, "mrac.space": space})
-            onnx.save(model, str(path))
+            write_with_metadata(residual, path, {"mrac.form": form, "mrac.space": space})
         return path
 
     return make
 
 
-def rewrite(model: Any, constants: Mapping[str, NDArray[np.float32]], about: Mapping[str, str]) -> None:
-    for constant in model.graph.initializer:
-        if constant.name in constants:
-            constant.CopyFrom(numpy_helper.from_array(constants[constant.name], constant.name))
-    props = {one.key: one.value for one in model.metadata_props}
-    onnx.helper.set_model_props(model, props | dict(about))
+def write_with_metadata(source: Path, path: Path, metadata: Mapping[str, str]) -> None:
+    """Copies an .onnx file and appends metadata, which replaces what it had under the same keys.
+
+    An .onnx file is a protobuf message: appending a field that may stand several times (number 14, `metadata_props`)
+    adds an entry, and of entries with one key the runtime takes the last.
+    """
+    entries = (field(14, field(1, key.encode()) + field(2, value.encode())) for key, value in metadata.items())
+    path.write_bytes(source.read_bytes() + b"".join(entries))
+
+
+def field(number: int, content: bytes) -> bytes:
+    """A field of protobuf's wire type 2, of fewer than 128 bytes."""
+    assert len(content) < 128
+    return bytes([number << 3 | 2, len(content)]) + content

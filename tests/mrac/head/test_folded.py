@@ -9,8 +9,8 @@ from tests.mrac.head.scenes import scene
 RAMP = np.linspace(-1.0, 1.0, 60)[None, :].repeat(40, axis=0)
 
 
-def test_comes_back_from_beyond_infinity() -> None:
-    """Where the affine head is at the far end, ten kilometres, Marsal et al. are as near as on the other side."""
+def test_negative_inverse_depth_is_mirrored() -> None:
+    """Where the affine head clips to the far end, ten kilometres, the depth is that of the positive side."""
     made = scene(RAMP, [[40, 3], [50, 9], [59, 20]], [2.0, 2.0, 2.0], line=(0.5, 0.0))
     folded, plain = Folded()(made).depth_m, Affine()(made).depth_m
     np.testing.assert_allclose(folded, 1.0 / (np.abs(0.5 * RAMP) + 1e-3), rtol=1e-5)

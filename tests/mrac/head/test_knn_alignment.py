@@ -48,8 +48,8 @@ def test_is_the_weighted_regression_of_the_nearest_anchors(k: int, exponent: flo
         assert depth_m[v, u] == pytest.approx(1 / inv_z if inv_z > 1e-4 else 1e4, rel=1e-4)
 
 
-def test_no_neighbour_is_missed_where_anchors_crowd() -> None:
-    """Neighbours are looked for tile by tile; most of these anchors lie in one corner."""
+def test_no_neighbour_is_missed_in_dense_clusters() -> None:
+    """Neighbours are searched for tile by tile; most of these anchors lie in one corner."""
     rng = np.random.default_rng(4)
     field = rng.random((70, 90))
     pixels = np.unique(np.concatenate([rng.integers(0, 14, (60, 2)), rng.integers(0, 70, (6, 2))]), axis=0)
@@ -61,26 +61,26 @@ def test_no_neighbour_is_missed_where_anchors_crowd() -> None:
 
 
 def tied(pixels: NDArray[np.int64], u: int, v: int, k: int) -> bool:
-    """Whether it is open which anchor is the k-th nearest."""
+    """Whether the k-th and the next nearest anchor are equally far."""
     distance2 = np.sort(((pixels - [u, v]) ** 2).sum(axis=1))
     return bool(distance2[k - 1] == distance2[k])
 
 
-def test_anchors_keep_their_own_value() -> None:
+def test_depth_at_an_anchor_is_its_own() -> None:
     made = bent()
     depth_m = KnnAlignment()(made).depth_m
     np.testing.assert_allclose(depth_m[PIXELS[:, 1], PIXELS[:, 0]], made.samples.z_m, rtol=1e-5)
 
 
-def test_follows_what_one_line_cannot() -> None:
+def test_follows_a_scale_that_one_line_cannot() -> None:
     made = bent()
     truth = 1.0 / ((FIELD + 0.5) * (0.5 + np.arange(60) / 60))
     local, overall = (np.abs(head(made).depth_m / truth - 1).mean() for head in (KnnAlignment(), Affine()))
     assert local < overall / 2
 
 
-def test_all_neighbours_alike_do_not_make_a_slope() -> None:
-    """What jitter is for in PriorDA: five equal x with a little noise in z give any slope at all."""
+def test_neighbours_of_equal_x_do_not_make_a_slope() -> None:
+    """What jitter is for in PriorDA: five equal x with a little noise in z give an arbitrary slope."""
     field = np.zeros((40, 60))
     field[:, 30:] = np.linspace(0, 1, 30)
     near = [[u, 5 * u] for u in range(1, 6)]
@@ -91,17 +91,17 @@ def test_all_neighbours_alike_do_not_make_a_slope() -> None:
     assert np.abs(np.log(depth_m[:, :25] / 2.0)).max() < 0.05
 
 
-def test_one_wrong_anchor_spoils_its_surroundings_unless_the_gate_says_so() -> None:
-    """What peers.md notes of PriorDA: five neighbours are no crowd."""
+def test_an_outlier_spoils_its_surroundings_unless_the_gate_removes_it() -> None:
+    """What peers.md notes of PriorDA: five neighbours are too few to outvote one."""
     made = scene(FIELD, PIXELS, 1.0 / (FIELD[PIXELS[:, 1], PIXELS[:, 0]] + 0.5))
     z_m, weight = made.samples.z_m.copy(), np.ones(30)
     z_m[7], weight[7] = 20.0, 0.2
     u, v = PIXELS[7]
     near = np.s_[max(v - 3, 0) : v + 4, max(u - 3, 0) : u + 4]
     truth = 1.0 / (FIELD[near] + 0.5)
-    trusting, told = scene(FIELD, PIXELS, z_m), scene(FIELD, PIXELS, z_m, weight=weight)
-    assert np.abs(KnnAlignment()(trusting).depth_m[near] / truth - 1).max() > 0.5
-    np.testing.assert_allclose(KnnAlignment()(told).depth_m[near], truth, rtol=1e-4)
+    ungated, gated = scene(FIELD, PIXELS, z_m), scene(FIELD, PIXELS, z_m, weight=weight)
+    assert np.abs(KnnAlignment()(ungated).depth_m[near] / truth - 1).max() > 0.5
+    np.testing.assert_allclose(KnnAlignment()(gated).depth_m[near], truth, rtol=1e-4)
 
 
 def test_options_are_checked() -> None:

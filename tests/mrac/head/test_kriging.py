@@ -8,13 +8,12 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from mrac import Anchors, Calibrator
 from mrac.conventions import FloatArray
-from mrac.curve import Curve
 from mrac.fit.ols import Ols
-from mrac.gp.posterior import BIAS_VAR, FINE, FINE_VAR
+from mrac.gp.kernel import BIAS_VAR, FINE, FINE_VAR
 from mrac.head.base import Scene
 from mrac.head.kriging import Kriging
 from mrac.relative import sample_bilinear
-from mrac.types import Samples
+from mrac.types import DepthCurve, Samples
 from tests.conftest import MadeScene
 
 
@@ -47,7 +46,7 @@ def test_equals_scikit_learn(num_anchors: int, relative: bool, make_scene: Calla
     head = Kriging()
     field = head.residual_field(scene, residuals)
     mean, std, covariance = reference(head, scene, residuals)
-    prior = head.amplitude if relative else head.amplitude_alone
+    prior = head.amplitude if relative else head.amplitude_without_relative
     length2 = residuals @ np.linalg.solve(covariance, residuals)
     amplitude = float(np.sqrt((head.prior_anchors * prior**2 + length2) / (head.prior_anchors + K)))
     np.testing.assert_allclose(np.exp(field.mean.ravel()), np.exp(mean), rtol=1e-3)
@@ -127,12 +126,12 @@ def test_a_grid_of_nodes_is_as_good_as_every_pixel(
 class TestTrend:
     """Where the trend goes past its anchors."""
 
-    def scene(self, z_m: list[float], weight: list[float], curve: Curve | None = None) -> Scene:
+    def scene(self, z_m: list[float], weight: list[float], curve: DepthCurve | None = None) -> Scene:
         K = len(z_m)
         x = np.log(z_m)
         uv = np.stack([np.arange(K, dtype=np.float64), np.zeros(K)], axis=1)
         samples = Samples(uv, np.array(z_m), x, "log_depth", True, np.array(weight))
-        fit = replace(Ols()(samples.trusted), scale=1.0, shift=0.0, curve=curve)
+        fit = replace(Ols()(samples.inliers), scale=1.0, shift=0.0, curve=curve)
         return Scene(np.zeros((1, 8, 3), np.uint8), np.zeros((1, 8), np.float32), samples, fit)
 
     def reach(self, scene: Scene) -> tuple[float, float]:
@@ -149,7 +148,7 @@ class TestTrend:
         assert self.reach(self.scene([2.0, 3.0, 5.0, 80.0], [1.0, 1.0, 1.0, 0.2])) == pytest.approx((2.0 / 3.0, 15.0))
 
     def test_a_curve_is_followed_where_the_fit_has_one(self) -> None:
-        curve = Curve(np.array([0.0, 1.0, 2.0]), np.array([0.7, 0.8, 1.5]))
+        curve = DepthCurve(np.array([0.0, 1.0, 2.0]), np.array([0.7, 0.8, 1.5]))
         scene = self.scene([2.0, 3.0, 5.0], [1.0] * 3, curve)
         at = np.array([0.5, 1.5, 9.0])
         np.testing.assert_allclose(Kriging()._log_trend(scene, at, (3,)), [0.75, 1.15, np.log(15.0)], rtol=1e-6)

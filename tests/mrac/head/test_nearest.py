@@ -17,12 +17,12 @@ def test_every_pixel_has_the_depth_of_its_nearest_anchor() -> None:
 
 
 def test_the_deviation_is_how_far_neighbours_differ() -> None:
-    alike = Nearest()(scene(None, [[0, 0], [9, 0], [30, 20]], [2.0, 2.0, 2.0], "depth"))
-    unlike = Nearest()(scene(None, [[0, 0], [9, 0], [30, 20]], [2.0, 4.0, 8.0], "depth"))
-    np.testing.assert_allclose(alike.sigma_m, 1e-3 * alike.depth_m, rtol=1e-5)
-    np.testing.assert_allclose(unlike.sigma_m, np.log(2.0) * unlike.depth_m, rtol=1e-5)
+    equal = Nearest()(scene(None, [[0, 0], [9, 0], [30, 20]], [2.0, 2.0, 2.0], "depth"))
+    doubling = Nearest()(scene(None, [[0, 0], [9, 0], [30, 20]], [2.0, 4.0, 8.0], "depth"))
+    np.testing.assert_allclose(equal.sigma_m, 1e-3 * equal.depth_m, rtol=1e-5)
+    np.testing.assert_allclose(doubling.sigma_m, np.log(2.0) * doubling.depth_m, rtol=1e-5)
 
 
-def test_doubted_anchors_are_not_heard() -> None:
+def test_outliers_are_left_out() -> None:
     depth_m = Nearest()(scene(None, [[0, 0], [9, 0]], [2.0, 40.0], "depth", weight=[1.0, 0.3])).depth_m
     assert (depth_m == 2.0).all()

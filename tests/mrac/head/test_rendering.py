@@ -1,77 +1,59 @@
-"""In numpy the same numbers as in torch, and anchors where they belong."""
-
-from typing import get_args
+"""Inputs of the learned heads: the normalised field, the anchor channel, anchors in their pixels."""
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mrac.head._rendering import (
-    SIGMA_FLOOR,
-    Form,
-    Normal,
-    anchor_values,
-    correction_unit,
-    render,
-    working_size,
-)
-from mrac.lab.train.heads import losses as head_losses
-from mrac.lab.train.heads import residual_network
-from mrac.lab.train.heads.residual_network import Line, normalise_relative
-from mrac.space import SPACES, Space
+from mrac.head._rendering import RATIO_LIMIT, Normalisation, anchor_values, correction_unit, render, working_size
+from mrac.space import SPACES, Space, to_space
 from mrac.types import FitResult, Samples
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 def samples_at(uv_px: list[list[float]], z_m: list[float], weight: list[float] | None = None) -> Samples:
-    trust = np.ones(len(z_m)) if weight is None else np.array(weight)
-    return Samples(np.array(uv_px, dtype=np.float64), np.array(z_m), np.arange(len(z_m)) + 0.5, "depth", True, trust)
+    weights = np.ones(len(z_m)) if weight is None else np.array(weight)
+    return Samples(np.array(uv_px, dtype=np.float64), np.array(z_m), np.arange(len(z_m)) + 0.5, "depth", True, weights)
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=SEEDS, size=st.sampled_from([(1, 1), (1, 2), (7, 9), (50, 61)]), slope=st.sampled_from([1e-6, 1.0, 1e5]))
-def test_the_normalised_field_is_torch_s(seed: int, size: tuple[int, int], slope: float) -> None:
+@given(seed=SEEDS, size=st.sampled_from([(1, 2), (7, 9), (50, 61)]), slope=st.sampled_from([1e-6, 1.0, 1e5]))
+def test_percentiles_are_order_statistics_of_all_pixels(seed: int, size: tuple[int, int], slope: float) -> None:
     x = (np.random.default_rng(seed).normal(3, 1, size) * slope).astype(np.float32)
-    expected = normalise_relative(torch.from_numpy(x)[None])[0].numpy()
-    np.testing.assert_allclose(Normal.of(x)(x), expected, rtol=1e-5, atol=1e-5)
+    ordered = np.sort(x, axis=None).astype(np.float64)
+    low, high = (ordered[round(share * (x.size - 1))] for share in (0.02, 0.98))
+    assert Normalisation.of(x) == (low, high - low)
+    np.testing.assert_array_equal(Normalisation.of(x)(x), (x.astype(np.float64) - low) / (high - low))
 
 
 @pytest.mark.parametrize("level", [0.0, -3.0, 1e5])
 def test_a_flat_field_is_zero(level: float) -> None:
     x = np.full((5, 6), level, np.float32)
-    assert not Normal.of(x)(x).any()
+    assert not Normalisation.of(x)(x).any()
 
 
 def test_a_field_at_the_end_of_single_precision_does_not_run_over() -> None:
     x = np.linspace(-3e38, 3e38, 600, dtype=np.float32).reshape(20, 30)
-    normal = Normal.of(x)(x)
+    normal = Normalisation.of(x)(x)
     assert normal.min() == pytest.approx(-0.02, abs=0.01)
     assert normal.max() == pytest.approx(1.02, abs=0.01)
 
 
-@settings(max_examples=60, deadline=None)
-@given(seed=SEEDS, space=st.sampled_from(SPACES), form=st.sampled_from(get_args(Form)), num=st.integers(1, 30))
-def test_what_the_network_is_told_is_torch_s(seed: int, space: Space, form: Form, num: int) -> None:
-    rng = np.random.default_rng(seed)
-    scale, shift = rng.normal(0, 3, 2) * 10.0 ** rng.uniform(-2, 2, 2)
-    x = rng.normal(0, 5, (1, 1, num)).astype(np.float32)
-    z_m = np.exp(rng.uniform(-3, 5, (1, 1, num)))
-    ones, unit = torch.ones(1, 1, num), torch.ones(1).double()
-    line = Line(torch.tensor([scale]), torch.tensor([shift]), unit, space)
-    given_z = torch.from_numpy(z_m)
-    expected = residual_network.anchor_channel(line, torch.from_numpy(x), given_z, ones, form)
-    fit = FitResult(scale, shift, np.eye(2), 1.0, np.ones(num, np.bool_))
-    told = anchor_values(fit, space, x[0, 0], z_m[0, 0], form)
-    np.testing.assert_allclose(told, expected[0, 0].numpy(), rtol=1e-5, atol=1e-5)
-    expected_unit = residual_network.correction_unit(given_z, ones, space, form)
-    assert correction_unit(z_m[0, 0], space, form) == pytest.approx(float(expected_unit), rel=1e-9)
+@pytest.mark.parametrize("space", SPACES)
+def test_the_anchor_channel_holds_metres_or_the_log_ratio_to_the_fit(space: Space) -> None:
+    fit = FitResult(0.0, float(to_space(2.0, space)), np.eye(2), 1.0, np.ones(4, np.bool_))
+    x, z_m = np.zeros(4, np.float32), np.array([2.0, 4.0, 1e-3, 1e3])
+    np.testing.assert_array_equal(anchor_values(fit, space, x, z_m, "metres"), z_m)
+    expected = [0.0, np.log(2.0), -RATIO_LIMIT, RATIO_LIMIT]
+    np.testing.assert_allclose(anchor_values(fit, space, x, z_m, "scale_free"), expected, atol=1e-12)
 
 
-def test_the_floor_of_sigma_is_that_of_the_loss() -> None:
-    assert vars(head_losses)["SIGMA_FLOOR"] == SIGMA_FLOOR
+@pytest.mark.parametrize(("space", "unit"), [("depth", 4.0), ("inverse_depth", 0.25), ("log_depth", 1.0)])
+def test_a_correction_is_in_units_of_y_or_in_shares_of_the_mean_depth(space: Space, unit: float) -> None:
+    z_m = np.array([2.0, 8.0])
+    assert correction_unit(z_m, space, "metres") == 1.0
+    assert correction_unit(z_m, space, "scale_free") == pytest.approx(unit)
 
 
 def test_an_anchor_lies_in_its_nearest_pixel() -> None:
@@ -81,7 +63,7 @@ def test_an_anchor_lies_in_its_nearest_pixel() -> None:
     np.testing.assert_allclose(marks.z_m, [1.0, 2.0, 4.0, 3.0], rtol=1e-12)
 
 
-def test_several_in_one_pixel_are_their_geometric_mean_by_trust() -> None:
+def test_several_in_one_pixel_are_their_weighted_geometric_mean() -> None:
     uv = [[1.0, 1.0], [1.2, 0.9], [0.7, 1.1], [3.0, 2.0]]
     marks = render(samples_at(uv, [1.0, 4.0, 100.0, 7.0]), (3, 4), (3, 4))
     np.testing.assert_allclose(marks.z_m, [400 ** (1 / 3), 7.0], rtol=1e-12)
