@@ -1,17 +1,17 @@
-"""What this package raises when the caller, not the scene, is at fault.
+"""Exceptions of this package: invalid arguments or files, and missing optional dependencies.
 
-Every message says where, what arrived, what is needed and what to change. A bad scene (too few anchors, a flat
-relative field) never raises: it comes back as a `status` with the best safe answer.
+Every message says where, what arrived, what is needed and what to change. A difficult scene (too few anchors, constant
+relative depth) never raises: the result has a `status` and the best safe depth.
 """
 
 
 def first_line(error: Exception) -> str:
-    """What a foreign library's error says, without the pages that some of them add."""
+    """The first line of another library's error message, which may have pages."""
     return str(error).strip().partition("\n")[0]
 
 
 class MracError(Exception):
-    """Base of all errors of this package; the command line shows them in one line."""
+    """Base class of all errors of this package; the command line shows them in one line."""
 
 
 class ContractError(MracError, ValueError):
@@ -22,4 +22,7 @@ class MissingExtra(MracError, ImportError):  # noqa: N818  (named by the design;
     """A feature needs an optional dependency that is not installed."""
 
     def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f'{feature}: an optional dependency is missing. Install it with: pip install "mrac[{extra}]"')
+        super().__init__(
+            f'{feature}: an optional dependency is missing. Install it with: pip install "mrac[{extra}]", '
+            f'in a source checkout pip install ".[{extra}]"'
+        )

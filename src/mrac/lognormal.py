@@ -1,4 +1,4 @@
-"""What depth and its deviation say of a pixel as a distribution: log-normal, the depth being its median."""
+"""Log-normal distribution of a pixel's depth from the predicted depth (its median) and standard deviation."""
 
 import math
 from typing import Final
@@ -15,7 +15,7 @@ _BEYOND: Final = 1e30  # metres: farther than any depth, and single precision st
 def log_deviation(depth_m: FloatArray, sigma_m: FloatArray) -> NDArray[np.float32]:
     """Standard deviation s of ln depth, any shape.
 
-    One of it to either side is the interval from depth · exp(−s) to depth · exp(s), and `sigma_m` is half its width:
+    One s to either side is the interval from depth · exp(−s) to depth · exp(s), and `sigma_m` is half its width:
     depth · sinh(s).
     """
     ratio = np.divide(sigma_m, depth_m, dtype=np.float32)

@@ -1,8 +1,8 @@
-"""The eight depth metrics, pure functions of prediction and truth over valid pixels; means are taken over images.
+"""Depth metrics: the usual eight, as functions of prediction and truth over valid pixels; means are over images.
 
 Definitions as in the Eigen/BTS/ZoeDepth lineage: AbsRel and SqRel divide by the truth, RMSE-log is natural, the
-thresholds are strict. Beside them, per image too: how well a gate told wrong anchors from right ones, and how often the
-truth lies within the stated uncertainty.
+thresholds are strict. Also per image: precision and recall of a gate's rejections, and the coverage of the stated
+uncertainty.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from mrac.errors import ContractError
 
 @dataclass(frozen=True)
 class DepthMetrics:
-    """All eight for one image. Lower is better for the first five, higher for the thresholds."""
+    """The eight depth metrics of one image. Lower is better for the first five, higher for the thresholds."""
 
     abs_rel: float
     sq_rel: float
@@ -39,7 +39,7 @@ def depth_metrics(predicted_m: FloatArray, truth_m: FloatArray, valid: BoolArray
     Args:
         predicted_m: (H, W) metres, already clipped to the protocol's range, > 0 where valid.
         truth_m: (H, W) metres, > 0 where valid.
-        valid: (H, W) the pixels that count.
+        valid: (H, W) the pixels to score.
 
     Raises:
         ContractError: no pixel is valid; such an image is counted and skipped by the caller, never averaged.
@@ -62,7 +62,7 @@ def depth_metrics(predicted_m: FloatArray, truth_m: FloatArray, valid: BoolArray
 
 
 def clip_depth(predicted_m: FloatArray, min_depth_m: float, max_depth_m: float) -> FloatArray:
-    """A prediction (H, W) brought to the protocol's range before it is scored; NaN becomes the least depth."""
+    """A prediction (H, W) clipped to the protocol's range before it is scored; NaN becomes the least depth."""
     return np.clip(np.nan_to_num(predicted_m, nan=min_depth_m, posinf=np.inf, neginf=-np.inf), min_depth_m, max_depth_m)
 
 
@@ -84,12 +84,12 @@ class Score:
 def score_depth(
     predicted_m: FloatArray, truth_m: FloatArray, scored: BoolArray, min_depth_m: float, max_depth_m: float
 ) -> Score:
-    """Clips a prediction to the protocol's range and measures it.
+    """Clips a prediction to the protocol's range and computes its metrics.
 
     Args:
-        predicted_m: (H, W) metres, anything; not finite is clipped too.
+        predicted_m: (H, W) metres, any value; non-finite ones are clipped too.
         truth_m: (H, W) metres, within the range where scored.
-        scored: (H, W) the pixels that count.
+        scored: (H, W) the pixels to score.
         min_depth_m: of the protocol, > 0.
         max_depth_m: of the protocol.
 
@@ -103,14 +103,14 @@ def score_depth(
 
 @dataclass(frozen=True)
 class GateMetrics:
-    """How a gate judged the anchors of one image. A ratio without a denominator is None, not 0 or 1.
+    """Precision and recall of a gate's rejections in one image. A ratio without a denominator is None, not 0 or 1.
 
     Attributes:
-        injected: how many anchors were wrong.
-        rejected: how many the gate rejected.
-        caught: how many of the wrong ones it rejected.
-        precision: share of the rejected that were wrong.
-        recall: share of the wrong that were rejected.
+        injected: number of outliers among the anchors.
+        rejected: number of anchors that the gate rejected.
+        caught: number of outliers that it rejected.
+        precision: share of the rejected that are outliers.
+        recall: share of the outliers that are rejected.
         f1: harmonic mean of the two.
     """
 
@@ -130,8 +130,8 @@ def gate_metrics(keep: BoolArray, wrong: BoolArray) -> GateMetrics:
     """The paper's precision and recall of rejection (supplement, table SII), and F1.
 
     Args:
-        keep: (K,) the gate's verdicts.
-        wrong: (K,) which anchors were corrupted.
+        keep: (K,) which anchors the gate keeps.
+        wrong: (K,) which anchors are outliers.
     """
     if keep.shape != wrong.shape:
         raise ContractError(f"metrics: keep {keep.shape} and wrong {wrong.shape} arrived; the same shape is needed")
@@ -154,13 +154,15 @@ def coverage(
     valid: BoolArray,
     levels: Sequence[float] = (0.5, 0.6827, 0.9, 0.95),
 ) -> dict[float, float]:
-    """How often the truth lies in the central interval of each level of N(predicted, sigma): calibrated is "as often".
+    """Coverage: share of pixels whose truth is in the central interval of each level of N(predicted, sigma).
+
+    Calibrated means that the share equals the level.
 
     Args:
         predicted_m: (H, W) metres.
         sigma_m: (H, W) stated standard deviation, metres, > 0.
         truth_m: (H, W) metres.
-        valid: (H, W) the pixels that count.
+        valid: (H, W) the pixels to score.
         levels: in (0, 1).
 
     Returns:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mrac import Anchors, Calibrator, onnx_session
+from mrac import Anchors, Calibrator
 from mrac.conventions import FloatArray
 from mrac.head import _learned
 from mrac.head.affine import Affine
 from mrac.head.base import Head, HeadResult, Scene
 from mrac.head.raw_unet import RawUnet
 from mrac.head.residual_unet import ResidualUnet
+from mrac.runtime import onnx_session
 from tests.conftest import MadeScene
 
 ROWS = {

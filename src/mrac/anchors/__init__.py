@@ -1,4 +1,4 @@
-"""Anchors from files. The ending of a file names its reader: `anchors/csv.py` reads `.csv`."""
+"""Reads anchors from files. The file extension names the reader: `anchors/csv.py` reads `.csv`."""
 
 import importlib
 import pkgutil
@@ -9,8 +9,8 @@ from mrac.errors import ContractError
 from mrac.types import Anchors
 
 
-def read_anchors(path: Path, scale: float | None = None, image_shape: tuple[int, int] | None = None) -> Anchors:
-    """Reads anchors from a file of any known kind; nothing is judged or dropped yet.
+def read_anchors(path: Path | str, scale: float | None = None, image_shape: tuple[int, int] | None = None) -> Anchors:
+    """Reads anchors from a file of any known format; no anchor is checked or dropped yet.
 
     Args:
         path: .csv (also .txt, .tsv), .npz, or a sparse 16-bit depth .png.
@@ -18,9 +18,10 @@ def read_anchors(path: Path, scale: float | None = None, image_shape: tuple[int,
         image_shape: (H, W) of the image, if known: a depth PNG of another size is refused.
 
     Raises:
-        ContractError: the file is missing, of an unknown kind, broken, of another size than the image, or nobody states
-            its scale.
+        ContractError: the file is missing, of an unknown format, broken, of another size than the image, or its
+            scale is not known.
     """
+    path = Path(path)
     kinds = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
     kind = path.suffix.lower().removeprefix(".")
     kind = {"txt": "csv", "tsv": "csv"}.get(kind, kind)

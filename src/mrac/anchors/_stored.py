@@ -1,4 +1,4 @@
-"""What a reader finds in a file, before it is known how much of it makes a metre."""
+"""Anchors as a file stores them, before conversion to metres."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ from numpy.typing import ArrayLike
 
 
 class Stored(NamedTuple):
-    """Readings as the file has them.
+    """Anchors in the unit of the file.
 
     Attributes:
         uv_px: (K, 2) pixel positions.
         z: (K,) depths in the file's unit.
-        sigma: (K,) deviations in the same unit, or None.
-        per_metre: that unit, where the file or its kind settles it; None where the user must say.
-        shape: (H, W) of the image that the positions belong to, where the file knows it.
+        sigma: (K,) standard deviations in the same unit, or None.
+        per_metre: units per metre if the file or its format states it; None if the user must.
+        shape: (H, W) of the image that the positions refer to, if the file states it.
     """
 
     uv_px: ArrayLike

@@ -1,4 +1,4 @@
-"""Which readings can be used at all, and why the others cannot."""
+"""Which anchors can be used at all, and the reason why each other one cannot."""
 
 import numpy as np
 
@@ -10,17 +10,17 @@ USABLE = ""
 
 
 def validity(anchors: Anchors, shape: tuple[int, int], has_value: BoolArray | None) -> TextArray:
-    """One word per anchor: `USABLE`, or the reason why not; the first that applies, in the order below.
+    """One reason per anchor: `USABLE`, or why it is not; the first that applies, in the order below.
 
     Args:
-        anchors: K readings.
+        anchors: K of them.
         shape: (H, W) of the image.
-        has_value: (H, W), where the relative field has a prediction of its own; None without a relative field.
+        has_value: (H, W), where the relative depth has a value; None without relative depth.
 
     Returns:
         (K,) of `not_finite`, `not_positive`, `out_of_range` (under a millimetre or over ten kilometres), `bad_sigma`
         (not finite, or negative), `out_of_image`, `no_relative_value`, `duplicate` (the position of an earlier usable
-        reading), or `USABLE`.
+        anchor), or `USABLE`.
     """
     H, W = shape
     u, v = anchors.uv_px.T

@@ -1,4 +1,4 @@
-"""Anchors from a text table with a header: u, v and z, under the names people give them."""
+"""Anchors from a text table with a header: columns u, v and z, optionally sigma, under common names."""
 
 import csv
 import math
@@ -7,6 +7,8 @@ from typing import Final
 
 from mrac.anchors._stored import Stored
 from mrac.errors import ContractError
+from mrac.io.files import write_whole
+from mrac.types import Anchors
 
 _ALIASES: Final = {
     "u": ("u", "x", "col", "column", "px", "u_px", "x_px", "pixel_x"),
@@ -18,7 +20,7 @@ _EMPTY: Final = ("", "nan", "na", "none", "null")
 
 
 def read(path: Path) -> Stored:
-    """Reads a table separated by commas, semicolons, tabs or blanks; empty cells are readings that never came (NaN).
+    """Reads a table separated by commas, semicolons, tabs or blanks; empty cells are missing readings (NaN).
 
     Raises:
         ContractError: no header, a column missing or named twice, a cell that is not a number, or a short row.
@@ -39,6 +41,16 @@ def read(path: Path) -> Stored:
         for name, index in columns.items():
             table[name].append(_cell(row, index, name, f"anchors/csv: {path} line {number}"))
     return Stored(list(zip(table["u"], table["v"], strict=True)), table["z"], table.get("sigma"))
+
+
+def write(path: Path, anchors: Anchors) -> None:
+    """Writes a table with the columns u, v, z_m and, where known, sigma_m; `read` returns the same numbers exactly."""
+    columns = {"u": anchors.uv_px[:, 0], "v": anchors.uv_px[:, 1], "z_m": anchors.z_m}
+    if anchors.sigma_m is not None:
+        columns["sigma_m"] = anchors.sigma_m
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    lines = [",".join(columns), *(",".join(map(repr, row)) for row in rows)]
+    write_whole(path, lambda file: file.write(("\n".join(lines) + "\n").encode()))
 
 
 def _columns(header: list[str], path: Path) -> dict[str, int]:

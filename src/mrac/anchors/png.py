@@ -1,4 +1,4 @@
-"""Anchors from a sparse 16-bit depth PNG: a reading at every pixel that is not 0."""
+"""Anchors from a sparse 16-bit depth PNG: one at every pixel that is not 0."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from mrac.io.files import read_png16
 
 
 def read(path: Path) -> Stored:
-    """Reads depth at whole pixels; the unit is what the file states (as ours do), else the user's to say.
+    """Reads depth at whole pixels; the unit is what the file states (as ours do), else the user must give it.
 
     Raises:
         ContractError: the file is missing or not a 16-bit PNG.

@@ -1,6 +1,6 @@
 """The command line: `mrac calibrate | demo | list | cache | bench | data | train`.
 
-Commands load when they are called, so that `--help` and `list` wait for nothing; those of the laboratory (`bench`,
+Commands are imported when they are called, so that `--help` and `list` are fast; those of the laboratory (`bench`,
 `data`, `train`) live in `mrac.lab.cli`. An error is one line, exit code 2; `--debug` shows more.
 """
 
@@ -27,7 +27,7 @@ _COMMANDS: Final = {
 
 
 class _Lazy(click.Group):
-    """A group that imports a command when it is asked for."""
+    """A click group that imports a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """See click."""
@@ -56,13 +56,13 @@ def cli(debug: bool) -> None:
 
 
 def main() -> None:
-    """Entry point: any error of ours, or of the user's, is one line and exit code 2."""
+    """Entry point: an error of this package or of the command line is one line and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a console without Greek or accents shows "?" and goes on
+        if isinstance(stream, io.TextIOWrapper):  # a console without Greek or accents shows "?"
             stream.reconfigure(errors="replace")
     debug = "--debug" in sys.argv[1:]
     try:
-        # --debug is taken anywhere on the line: nobody remembers which side of the command an option belongs to.
+        # --debug may stand anywhere on the line, before or after the command.
         code = cli.main([word for word in sys.argv[1:] if word != "--debug"], standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)

@@ -1,4 +1,4 @@
-"""`mrac cache info | clear`: what is kept, where, and how to be rid of it."""
+"""`mrac cache info | clear`: location and size of the prediction cache, and how to empty it."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""`mrac calibrate`: one image and its anchors to dense metric depth, in a folder of files."""
+"""`mrac calibrate`: one image and its anchors to dense metric depth, written to a folder."""
 
 import math
 from pathlib import Path
@@ -48,10 +48,10 @@ _PATH = click.Path(path_type=Path)
     metavar="SPEC",
     help="In place of our network: none, dav2-small, onnx:model.onnx, ...; see `mrac list foundations`.",
 )
-@click.option("--gate", metavar="SPEC", help="Which anchors are trusted, e.g. none or theil_sen_mad:kappa=3.")
-@click.option("--fit", metavar="SPEC", help="The closed-form line, e.g. ols or theil_sen.")
-@click.option("--head", metavar="SPEC", help="From the line to dense depth, e.g. affine or kriging.")
-@click.option("--space", metavar="SPACE", help="Space of the line. Default: the method's, or the relative depth's own.")
+@click.option("--gate", metavar="SPEC", help="Weighs and rejects anchors, e.g. none or theil_sen_mad:kappa=3.")
+@click.option("--fit", metavar="SPEC", help="From relative to metric depth, e.g. ols or theil_sen.")
+@click.option("--head", metavar="SPEC", help="From the fit to dense depth, e.g. affine or kriging.")
+@click.option("--space", metavar="SPACE", help="Space of the fit. Default: the method's, or the relative depth's own.")
 @click.option(
     "--nearer-than",
     "nearer_than_m",
@@ -75,7 +75,7 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
       mrac calibrate a.jpg --anchors a.csv --gate ransac --out result
       mrac calibrate a.jpg --anchors a.csv --nearer-than 0.5 --out result
     """
-    # Numba and scipy take most of a second to import: `mrac list` and `--help` should not wait for them.
+    # Numba and scipy take most of a second to import, which `mrac list` and `--help` do without.
     from mrac.anchors import read_anchors  # noqa: PLC0415
     from mrac.foundation.precomputed import Precomputed  # noqa: PLC0415
     from mrac.io.image import read_image  # noqa: PLC0415
@@ -112,7 +112,7 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
 
 
 def _in_one_line(result: "MetricDepth") -> str:
-    """What a person wants to know first."""
+    """Range of depth, number of anchors kept and status, in one line."""
     keep = result.anchors.keep
     words = [
         f"depth {result.depth_m.min():.2f} to {result.depth_m.max():.2f} m",

@@ -1,4 +1,4 @@
-"""`mrac list`: what is registered for each stage, and the short names of foundations with their licences."""
+"""`mrac list`: the names registered for each stage, and the short names of foundations with their licences."""
 
 import importlib
 
@@ -10,7 +10,7 @@ from mrac import registry
 
 
 @click.command(name="list")
-@click.argument("what", type=click.Choice([f"{kind}s" for kind in registry.KINDS]))
+@click.argument("what", type=click.Choice([f"{kind}s" for kind in registry.KINDS]), metavar="KIND")
 def list_names(what: str) -> None:
     """List what is registered, with one line on each.
 
@@ -21,7 +21,7 @@ def list_names(what: str) -> None:
     """
     stage = what.removesuffix("s")
     table = Table("name", "what it is", box=None, pad_edge=False)
-    for name in registry.names(stage):
+    for name in sorted(registry.names(stage), key=lambda name: name != "default"):
         table.add_row(name, registry.summary(stage, name))
     Console().print(table)
     entries = registry.catalog(stage)

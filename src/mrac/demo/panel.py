@@ -1,4 +1,4 @@
-"""The demo's picture: what went in, what came out, and where it is wrong, on one slide."""
+"""The demo's picture: image and anchors, and depth and error of each method, on one slide."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,13 +1,16 @@
-"""Runs the demonstration: a table of errors on the screen, the same numbers and a picture in a folder."""
+"""Runs the demonstration: prints a table of errors, writes its inputs, the same numbers and a picture."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
+from mrac.anchors import csv
 from mrac.demo.panel import panel
 from mrac.demo.scene import DemoScene, motorcycle
 from mrac.io.files import write_json, write_whole
@@ -19,7 +22,15 @@ from mrac.types import MetricDepth
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One method's answer and how good it is; `caught` and `lost` count wrong anchors found, right ones rejected."""
+    """One method's result and its errors.
+
+    Attributes:
+        label: the method, as the table shows it.
+        result: its depth and verdicts.
+        metrics: of the depth.
+        caught: number of outliers it rejected.
+        lost: number of inliers it rejected.
+    """
 
     label: str
     result: MetricDepth
@@ -28,7 +39,7 @@ class Row:
     lost: int
 
 
-# Label and what the calibrator is given: with readings some of which are wrong, then with the same readings all right.
+# Label and the calibrator's options: first with outliers among the anchors, then with the same anchors all inliers.
 _ROWS: Final[tuple[tuple[str, dict[str, str]], ...]] = (
     ("no gate (cfa_ols)", {"method": "cfa_ols"}),
     ("paper's gate", {"method": "cfa_ols", "gate": "theil_sen_mad"}),
@@ -37,13 +48,13 @@ _ROWS: Final[tuple[tuple[str, dict[str, str]], ...]] = (
     ("default, no network", {"method": "default", "foundation": "none"}),
 )
 _CLEAN_ROWS: Final[tuple[tuple[str, dict[str, str]], ...]] = (
-    ("all right: kriging", {"method": "default", "gate": "none"}),
-    ("all right: kriging, no network", {"method": "default", "gate": "none", "foundation": "none"}),
+    ("no outliers: kriging", {"method": "default", "gate": "none"}),
+    ("no outliers: kriging, no network", {"method": "default", "gate": "none", "foundation": "none"}),
 )
 
 
 def run_demo(folder: Path, console: Console) -> None:
-    """Writes `panel.png` and `numbers.json` to `folder` and prints the table.
+    """Writes `image.png`, `anchors.csv`, `panel.png` and `numbers.json` to `folder` and prints the table.
 
     Raises:
         MissingExtra: scikit-image is not installed.
@@ -55,7 +66,13 @@ def run_demo(folder: Path, console: Console) -> None:
     picture = panel(scene, [(row.label, row.result, row.metrics.abs_rel) for row in rows[:3]])
     write_whole(folder / "panel.png", lambda file: picture.save(file, format="PNG"))
     write_json(folder / "numbers.json", _numbers(scene, rows))
+    image_path, anchors_path = folder / "image.png", folder / "anchors.csv"
+    write_whole(image_path, lambda file: Image.fromarray(scene.image).save(file, format="PNG"))
+    csv.write(anchors_path, scene.anchors)
     console.print(f"Written: {folder / 'panel.png'} (the picture), {folder / 'numbers.json'} (all numbers)")
+    console.print("Go on with:")
+    words = ["mrac", "calibrate", str(image_path), "--anchors", str(anchors_path), "--out", "result"]
+    console.print(shlex.join(words), soft_wrap=True, markup=False, highlight=False)
 
 
 def _run(scene: DemoScene, label: str, options: dict[str, str]) -> Row:
@@ -75,7 +92,7 @@ def _table(scene: DemoScene, rows: list[Row]) -> Table:
     wrong = int(scene.wrong.sum())
     table = Table(
         title=f"Motorcycle: {len(scene.anchors)} readings, {wrong} of them wrong (multipath)",
-        caption=f"caught: of the {wrong} wrong readings; lost: right readings that were rejected",
+        caption=f"caught: of the {wrong} outliers; lost: inliers that were rejected",
     )
     for column in ("method", "AbsRel", "δ1", "caught", "lost", "status"):
         table.add_column(column, justify="left" if column in ("method", "status") else "right")

@@ -1,27 +1,30 @@
-"""The Middlebury Motorcycle as scikit-image ships it: a real photograph with measured metric depth."""
+"""The Middlebury 2014 Motorcycle as scikit-image ships it: a real photograph with measured metric depth."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray, ImageArray
-from mrac.errors import MissingExtra
-from mrac.lab.outliers import near
+from mrac.errors import ContractError, MissingExtra
 from mrac.types import Anchors
 
 # Calibration of the 741×500 images as the dataset states it.
 _FOCAL_PX, _BASELINE_M, _OFFSET_PX = 994.978, 0.193001, 31.086
+# Multipath and specular returns: z · U(0.2, 0.6), never under 0.1 m. The laboratory's outlier family `near`.
+_NEAR_FACTOR: Final = (0.2, 0.6)
+_NEAR_FLOOR_M: Final = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class DemoScene:
-    """Everything the demo compares.
+    """One image with anchors, and the truth to compare results with.
 
     Attributes:
         image: (H, W, 3) uint8.
         truth_m: (H, W) metres, NaN where the dataset has none.
-        anchors: the readings, some corrupted.
-        wrong: (K,) which readings were corrupted.
+        anchors: K readings, some of them outliers.
+        wrong: (K,) which readings are outliers.
     """
 
     image: ImageArray
@@ -31,11 +34,19 @@ class DemoScene:
 
 
 def motorcycle(num_anchors: int = 50, wrong_fraction: float = 0.25, seed: int = 0) -> DemoScene:
-    """Draws anchors from the measured depth and pulls some of them near, as multipath does.
+    """Draws anchors from the measured depth and moves some of them towards the camera, as multipath does.
+
+    Args:
+        num_anchors: K, all at different pixels.
+        wrong_fraction: in [0, 1]; round(wrong_fraction · K) anchors become outliers.
+        seed: of the draw.
 
     Raises:
+        ContractError: the fraction is not in [0, 1].
         MissingExtra: scikit-image, which carries the images, is not installed.
     """
+    if not 0.0 <= wrong_fraction <= 1.0:
+        raise ContractError(f"demo: wrong_fraction = {wrong_fraction!r}; a number from 0 to 1 is needed")
     try:
         from skimage.data import stereo_motorcycle  # noqa: PLC0415  (an extra)
     except ImportError:
@@ -48,5 +59,14 @@ def motorcycle(num_anchors: int = 50, wrong_fraction: float = 0.25, seed: int = 
     v, u = np.nonzero(np.isfinite(truth_m))
     chosen = rng.choice(v.size, num_anchors, replace=False)
     uv_px = np.stack([u[chosen], v[chosen]], axis=1)
-    z_m, wrong = near.corrupt(truth_m[v[chosen], u[chosen]], wrong_fraction, rng)
+    z_m, wrong = _pulled_near(truth_m[v[chosen], u[chosen]], wrong_fraction, rng)
     return DemoScene(image, truth_m, Anchors(uv_px, z_m), wrong)
+
+
+def _pulled_near(z_m: FloatArray, fraction: float, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
+    """The (K,) readings with round(fraction · K) of them too near, and (K,) which ones."""
+    wrong = np.zeros(z_m.size, np.bool_)
+    wrong[rng.choice(z_m.size, round(fraction * z_m.size), replace=False)] = True
+    # Drawn for every reading, so that the values do not depend on how many are wrong.
+    near_m = np.maximum(z_m * rng.uniform(*_NEAR_FACTOR, z_m.size), _NEAR_FLOOR_M)
+    return np.where(wrong, near_m, z_m), wrong

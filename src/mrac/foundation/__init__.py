@@ -1,1 +1,1 @@
-"""Foundations: relative depth from an image. One file per foundation; the file's name is the foundation's."""
+"""Foundations: networks that predict relative depth from an image. One file each, named as users name it."""

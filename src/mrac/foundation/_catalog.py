@@ -1,4 +1,4 @@
-"""Short names for published networks: what each is, what it weighs and under which licence its weights come.
+"""Short names for published networks, with the space, the size and the licence of the weights of each.
 
 `mrac list foundations` shows it, so nothing here may import more than the standard library. Parameter counts and
 spaces are checked by the tests against the architectures themselves, licences are those of the model cards.
@@ -14,11 +14,11 @@ class Entry:
 
     Attributes:
         name: what users type.
-        spec: what it stands for.
+        spec: the foundation and its options that it stands for.
         space: of its output.
-        parameters: how many are loaded; where its own package says so only roughly, that.
+        parameters: how many are loaded; rounded where its own package states no exact number.
         licence: of the weights, which is not that of the code that runs them.
-        trained_on: benchmarks it has seen in training, on which it is not zero-shot.
+        trained_on: benchmarks in its training data, on which it is not zero-shot.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Entry:
         return "NC" in self.licence or "AMLR" in self.licence
 
     def row(self) -> tuple[str, ...]:
-        """Its line in a table under `COLUMNS`."""
+        """Its row in a table with the columns `COLUMNS`."""
         notes = ["non-commercial"] * self.non_commercial + [f"saw {self.trained_on}"] * bool(self.trained_on)
         count = f"{self.parameters / 1e6:.0f} M"
         return self.name, self.space, count, self.licence, ", ".join(notes)
@@ -52,7 +52,7 @@ def _depth_anything() -> list[Entry]:
         Entry(f"dav2-{size}", f"{_DA}-{size.title()}-hf", "inverse_depth", count, _V2_LICENCE[size])
         for size, count in _SIZES.items()
     ]
-    # The cards of the metric checkpoints state no licence of their own; the repository's goes by size.
+    # The model cards of the metric checkpoints state no licence; the repository states one per model size.
     entries += [
         Entry(
             f"dav2-metric-{scene}-{size}",

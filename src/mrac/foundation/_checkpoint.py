@@ -1,4 +1,4 @@
-"""Finds a model's folder on this machine, here or in the Hugging Face cache; never reads pickled weights."""
+"""Locates a model's folder on this machine or in the Hugging Face cache; never reads pickled weights."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ class Checkpoint:
     """A folder with a model in it.
 
     Attributes:
-        folder: where it lies.
+        folder: its path.
         name: as the user wrote it: a hub id or a path.
     """
 
@@ -50,9 +50,9 @@ class Checkpoint:
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the model's settings and of which weights these are, without reading the weights.
+        """A digest of the model's settings and of the identity of its weights, without reading the weights.
 
-        A file in the hub's cache is named by the hash of its content; any other counts by size and time of change.
+        A file in the hub's cache is named by the hash of its content; any other enters by size and time of change.
         """
         digest = hashlib.sha256()
         # A model's files lie in its folder or one below; a wrong folder may be a whole disk.
@@ -78,10 +78,10 @@ def locate(
 
     Args:
         model: a path or an id such as `depth-anything/Depth-Anything-V2-Small-hf`.
-        where: what the error message starts with.
+        where: start of the error message.
         patterns: which files of a hub repository are needed, as globs; all if empty.
         download: fetch what is not in the cache. Off by default: it is gigabytes, under a licence of its own.
-        extra: of ours, that brings the hub's client and all else that this model needs.
+        extra: the extra of this package that installs the hub's client and all else that this model needs.
 
     Raises:
         ContractError: it is not there, or could not be fetched; the message names the command that fetches it.
@@ -117,7 +117,7 @@ def _fetch(model: str, patterns: tuple[str, ...]) -> str:
 def _fetched(model: str, wanted: list[str] | None, where: str) -> Path:
     from huggingface_hub import constants, snapshot_download  # noqa: PLC0415  (as above)
 
-    # The hub's client retries for half a minute when there is no network at all: ask for a connection first.
+    # The hub's client retries for half a minute when there is no network at all: test the connection first.
     address = urlsplit(constants.ENDPOINT)
     proxied = any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"))
     try:
@@ -132,7 +132,7 @@ def _fetched(model: str, wanted: list[str] | None, where: str) -> Path:
 
 
 def check_safetensors(checkpoint: Checkpoint, where: str, under: str = "") -> None:
-    """Raises `ContractError` unless the weights lie there as .safetensors, which hold numbers and cannot run code."""
+    """Raises `ContractError` unless the weights are .safetensors, which hold numbers and cannot run code."""
     folder = checkpoint.folder / under
     files = sorted(path.name for path in folder.glob("*")) if folder.is_dir() else []
     if any(name.endswith(".safetensors") for name in files):

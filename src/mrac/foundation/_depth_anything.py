@@ -1,4 +1,4 @@
-"""Depth Anything V1 and V2, relative and metric: DINOv2 under a DPT head."""
+"""Depth Anything V1 and V2, relative and metric: a DINOv2 encoder with a DPT decoder."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.foundation._family import Family, inverse_depth, metric_depth, possible_depth, upsampled
 from mrac.foundation._input import Settings, covering_size, nearest_size, normalised, pil_resized
-from mrac.foundation._sampling import cubic_taps, sample
+from mrac.resample import cubic_taps, sample
 
 _DEFAULTS = Settings(
     size=(518, 518),
@@ -20,7 +20,7 @@ _DEFAULTS = Settings(
     mean=(0.485, 0.456, 0.406),
     std=(0.229, 0.224, 0.225),
 )
-_SAYS_V2 = re.compile(r"anything[-_ ]?v2|dav2", re.IGNORECASE)
+_NAMED_V2 = re.compile(r"anything[-_ ]?v2|dav2", re.IGNORECASE)
 
 
 class DepthAnything(Family):
@@ -61,10 +61,13 @@ class DepthAnything(Family):
 
 
 def _check_indices(config: Any, where: str) -> None:
-    """V1 reads the last four layers, V2 four spread over all; the weights load with either, and one gives nonsense."""
+    """Raises `ContractError` if a V2 checkpoint has the layer indices of V1.
+
+    V1 reads the last four layers, V2 four spread over all; the weights load with either, but only one is right.
+    """
     indices = [int(i) for i in config.backbone_config.out_indices]
     depth = int(config.backbone_config.num_hidden_layers)
-    if _SAYS_V2.search(where) and depth >= 12 and indices == list(range(depth - 3, depth + 1)):
+    if _NAMED_V2.search(where) and depth >= 12 and indices == list(range(depth - 3, depth + 1)):
         right = [5, 12, 18, 24] if depth == 24 else [3, 6, 9, 12]
         raise ContractError(
             f"{where}: its name says V2, but out_indices {indices} in its config.json are those of V1. "

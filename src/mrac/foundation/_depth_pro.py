@@ -1,4 +1,4 @@
-"""Depth Pro: canonical inverse depth, sharp at 1536 × 1536."""
+"""Depth Pro: canonical inverse depth at 1536 × 1536 pixels."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import torch
 from mrac.conventions import FloatArray, ImageArray
 from mrac.foundation._family import Family, inverse_depth, upsampled
 from mrac.foundation._input import Settings, normalised
-from mrac.foundation._sampling import linear_taps, sample
+from mrac.resample import linear_taps, sample
 
 _DEFAULTS = Settings(
     size=(1536, 1536),
@@ -21,11 +21,11 @@ _DEFAULTS = Settings(
 
 
 class DepthPro(Family):
-    """The raw output, without its estimate of the focal length.
+    """Inverse depth up to scale: the raw output, without the estimate of the focal length.
 
     Metric inverse depth is the raw output times width over focal length: one factor for the whole image, which the
-    anchors know better than the field-of-view head. That head, a third of the weights, is not loaded. Both resize
-    rules are the same here.
+    fit to the anchors finds better than the field-of-view head. That head, a third of the weights, is not loaded.
+    Both resize rules are the same here.
     """
 
     model_class = "DepthProForDepthEstimation"

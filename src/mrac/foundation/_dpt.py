@@ -1,4 +1,4 @@
-"""DPT, which is MiDaS 3.0 and 3.1: ViT, ViT hybrid, BEiT and SwinV2 trunks, all inverse depth."""
+"""DPT (MiDaS 3.0 and 3.1) with ViT, ViT hybrid, BEiT and SwinV2 encoders: inverse depth."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +10,7 @@ from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.foundation._family import Family, inverse_depth, upsampled
 from mrac.foundation._input import Settings, nearest_size, normalised, pil_resized
-from mrac.foundation._sampling import cubic_taps, sample
+from mrac.resample import cubic_taps, sample
 
 _DEFAULTS = Settings(
     size=(384, 384),
@@ -23,9 +23,9 @@ _DEFAULTS = Settings(
 
 
 class Dpt(Family):
-    """Squares the image, as transformers' checkpoints do.
+    """Resizes the image to a square, as transformers' checkpoints do.
 
-    MiDaS itself keeps the aspect ratio for BEiT (`original`) and squares it for SwinV2. transformers' ViT and hybrid
+    MiDaS itself keeps the aspect ratio for BEiT (`original`) and uses a square for SwinV2. transformers' ViT and hybrid
     take square inputs only.
     """
 
@@ -34,9 +34,8 @@ class Dpt(Family):
 
     def __init__(self, config: Any, stated: Mapping[str, Any], resize: str, where: str) -> None:
         backbone = config.backbone_config
-        self.hybrid = bool(config.is_hybrid)
-        plain = self.hybrid or backbone is None
-        # A checkpoint without a preprocessor_config.json still knows what its positions were trained for.
+        plain = bool(config.is_hybrid) or backbone is None
+        # Without a preprocessor_config.json the size is that of the position embedding in the configuration.
         trained = int(config.image_size if plain else backbone.image_size)
         defaults = replace(_DEFAULTS, size=(trained, trained))
         self.settings = defaults.override(stated, where)

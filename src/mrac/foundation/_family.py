@@ -1,4 +1,4 @@
-"""The contract of a family of networks that transformers can build: image in, its own map out, at the image's size."""
+"""The contract of a family of transformers networks: prepares the input and reads the output at image size."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from mrac.space import Space
 
 
 class Family(ABC):
-    """How the networks of one loading class are fed and read.
+    """Preprocessing and postprocessing of the networks of one transformers class.
 
     Attributes:
         model_class: its name in transformers.
-        load_options: what `from_pretrained` is told besides.
+        load_options: further arguments of `from_pretrained`.
         space: of the output.
     """
 
@@ -32,7 +32,7 @@ class Family(ABC):
             config: transformers' configuration of the model.
             stated: the contents of `preprocessor_config.json`; empty if there is none.
             resize: `checkpoint` or `original`; see `HuggingFace`.
-            where: what an error message starts with.
+            where: start of an error message.
 
         Raises:
             ContractError: these settings are contradictory or not supported.
@@ -62,15 +62,15 @@ def upsampled(raw: torch.Tensor, shape: tuple[int, int], mode: str, *, align_cor
 
 
 def inverse_depth(values: torch.Tensor) -> torch.Tensor:
-    """Clamped at 0, the far end: bicubic enlargement overshoots below it beside the sky. NaN stays NaN."""
+    """Inverse depth clamped at 0 (infinity): bicubic resizing overshoots below it beside the sky. NaN stays NaN."""
     return values.clamp_min(0.0)
 
 
 def metric_depth(raw: torch.Tensor, shape: tuple[int, int]) -> torch.Tensor:
     """An (h, w) map of metres at `shape` (H, W): bicubic, NaN ("no prediction") where it cannot be a depth.
 
-    Beside a far background, bicubic enlargement takes a near edge below zero; there the linear one is used, which
-    stays between its neighbours.
+    Beside a far background, bicubic resizing overshoots below zero at a near edge; there bilinear interpolation is
+    used, which stays between its neighbours.
     """
     values = upsampled(raw, shape, "bicubic")
     if bool((values <= 0).any()):

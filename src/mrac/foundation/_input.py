@@ -1,4 +1,4 @@
-"""From an image to a network's input, as the checkpoint's `preprocessor_config.json` says; numpy and PIL alone."""
+"""Resizes and normalises an image as a checkpoint's `preprocessor_config.json` states; numpy and PIL alone."""
 
 import math
 from collections.abc import Mapping
@@ -18,13 +18,13 @@ MAX_PIXELS = 2**21
 
 @dataclass(frozen=True)
 class Settings:
-    """What a network expects of its input.
+    """Input size and normalisation of a network.
 
     Attributes:
         size: (height, width) in pixels that the resize rule aims at.
-        keep_aspect: whether both sides are scaled alike.
+        keep_aspect: whether both sides are scaled by the same factor.
         multiple: each side becomes a multiple of this.
-        resample: PIL's number of the filter.
+        resample: number of PIL's filter.
         mean, std: per RGB channel, of values in [0, 1].
     """
 
@@ -36,10 +36,10 @@ class Settings:
     std: tuple[float, float, float]
 
     def override(self, stated: Mapping[str, Any], where: str) -> "Settings":
-        """These settings with what a `preprocessor_config.json` states in their place.
+        """These settings, replaced by those that a `preprocessor_config.json` states.
 
         Raises:
-            ContractError: a value is malformed, or asks for a step that is not done here.
+            ContractError: a value is malformed, or asks for an unsupported step.
         """
         for step, done in (("do_resize", True), ("do_rescale", True), ("do_normalize", True)):
             if stated.get(step, done) is not done:
@@ -103,7 +103,7 @@ def _bounded(height: int, width: int, settings: Settings) -> tuple[int, int]:
     if height * width <= MAX_PIXELS:
         return height, width
     multiple = settings.multiple
-    # The short side is settled first: at 1000 : 1 it cannot shrink below one multiple, and the long side pays.
+    # The short side is computed first: at 1000 : 1 it cannot shrink below one multiple, so the long side shrinks more.
     short, long = sorted((height, width))
     short = max(int(short * math.sqrt(MAX_PIXELS / (height * width))) // multiple, 1) * multiple
     long = max(min(int(long * math.sqrt(MAX_PIXELS / (height * width))), MAX_PIXELS // short) // multiple, 1) * multiple
@@ -117,7 +117,7 @@ def pil_resized(image: ImageArray, size: tuple[int, int], settings: Settings) ->
 
 
 def normalised(pixels: FloatArray, settings: Settings) -> FloatArray:
-    """(h, w, 3) values in 0 to 255 as the (3, h, w) float32 a network reads."""
-    scaled = (pixels.astype(np.float64) * (1 / 255)).astype(np.float32)  # to the last bit as transformers does it
+    """(h, w, 3) values in 0 to 255 as the normalised (3, h, w) float32 input of a network."""
+    scaled = (pixels.astype(np.float64) * (1 / 255)).astype(np.float32)  # bit for bit as transformers does it
     unit = (scaled - np.asarray(settings.mean, np.float32)) / np.asarray(settings.std, np.float32)
     return np.ascontiguousarray(unit.transpose(2, 0, 1))

@@ -1,4 +1,4 @@
-"""A network of transformers, loaded from a folder and placed on a device: image in, relative depth out."""
+"""Loads a network of transformers from a folder to a device: image in, relative depth out."""
 
 import functools
 import threading
@@ -14,11 +14,11 @@ import torch
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.foundation._checkpoint import Checkpoint, check_safetensors
+from mrac.foundation._device import ComputeDevice
 from mrac.foundation._family import Family
-from mrac.foundation._placement import Placement
 from mrac.types import RelativeDepth
 
-# The configuration's model_type, and the module here that knows how such networks are fed and read.
+# The configuration's model_type, and the module here that prepares the input of such networks and reads the output.
 FAMILIES: Final = {
     "depth_anything": "_depth_anything",
     "depth_pro": "_depth_pro",
@@ -33,33 +33,33 @@ class Network:
 
     Attributes:
         model: transformers' module, in evaluation mode, on its device.
-        family: how it is fed and read.
-        placement: its device and precision.
+        family: prepares its input and reads its output.
+        device: where it runs, and in which precision.
     """
 
     model: Any
     family: Family
-    placement: Placement
+    device: ComputeDevice
 
     def __call__(self, image: ImageArray) -> RelativeDepth:
         """Relative depth of the size of `image` (H, W, 3) uint8."""
         with torch.inference_mode():
-            pixels = torch.from_numpy(self.family.prepare(image))[None].to(self.placement.device)
+            pixels = torch.from_numpy(self.family.prepare(image))[None].to(self.device.name)
             raw = self.family.predict(self.model, pixels).float().cpu()
             values = self.family.finish(raw, (image.shape[0], image.shape[1]))
         return RelativeDepth(values.numpy(), self.family.space)
 
 
-def settled(model: Any, family: Family, placement: Placement) -> Network:
-    """`model` on its device, its trunk in the placement's precision."""
-    model = model.eval().to(placement.device)
-    if placement.dtype != "float32":
-        _run_in_half(family.trunk(model), torch.device(placement.device).type, getattr(torch, placement.dtype))
-    return Network(model, family, placement)
+def move_to(device: ComputeDevice, model: Any, family: Family) -> Network:
+    """`model` on the device, its trunk in the device's precision."""
+    model = model.eval().to(device.name)
+    if device.dtype != "float32":
+        _run_in_half(family.trunk(model), torch.device(device.name).type, getattr(torch, device.dtype))
+    return Network(model, family, device)
 
 
 @functools.lru_cache(maxsize=2)
-def load(checkpoint: Checkpoint, fingerprint: str, resize: str, placement: Placement, where: str) -> Network:
+def load(checkpoint: Checkpoint, fingerprint: str, resize: str, device: ComputeDevice, where: str) -> Network:
     """Loads a checkpoint; kept for the next call while `fingerprint`, which changes with the files, stays the same.
 
     Raises:
@@ -94,11 +94,11 @@ def load(checkpoint: Checkpoint, fingerprint: str, resize: str, placement: Place
     except Exception as error:  # whatever a damaged file makes json, safetensors and transformers raise
         raise ContractError(f"{where}: {checkpoint.folder} could not be loaded: {first_line(error)}") from None
     _check_complete(report, where)
-    return settled(model, family, placement)
+    return move_to(device, model, family)
 
 
 def _check_complete(report: Mapping[str, Any], where: str) -> None:
-    """What a file lacks, transformers fills with random numbers and goes on; a random network must not pass for one."""
+    """Raises `ContractError` if tensors are missing: transformers would fill them with random numbers and go on."""
     lacking = sorted(str(key) for kind in ("missing_keys", "mismatched_keys") for key in report.get(kind, ()))
     if lacking:
         raise ContractError(
@@ -108,7 +108,7 @@ def _check_complete(report: Mapping[str, Any], where: str) -> None:
 
 
 def _run_in_half(trunk: torch.nn.Module, device_type: str, dtype: torch.dtype) -> None:
-    """Makes `trunk` compute in `dtype` and hand single precision on, so that the map is not quantised.
+    """Makes `trunk` compute in `dtype` and return single precision, so that the map is not quantised.
 
     bfloat16 has three digits: in the head it would show as steps of 0.4 % in the map.
     """
@@ -135,15 +135,15 @@ def _single(output: Any) -> Any:
     return output
 
 
-_CHATTER = threading.Lock()
+_LOGGING_LOCK = threading.Lock()
 
 
 @contextmanager
 def _quiet(transformers: Any) -> Iterator[None]:
-    """Keeps transformers from its notes and progress bars; what matters of them is checked and raised here."""
+    """Silences transformers' log messages and progress bars; what matters of them is checked and raised here."""
     logging = transformers.utils.logging
-    with _CHATTER, warnings.catch_warnings():
-        # ZoeDepth's module says so when it is first imported; nobody here can change it.
+    with _LOGGING_LOCK, warnings.catch_warnings():
+        # Raised when ZoeDepth's module is first imported; it cannot be avoided here.
         warnings.filterwarnings("ignore", "`torch.jit.script` is deprecated", DeprecationWarning)
         level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
         logging.set_verbosity(logging.CRITICAL)

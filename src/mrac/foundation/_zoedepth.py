@@ -1,4 +1,4 @@
-"""ZoeDepth: metric depth from bins over a BEiT trunk."""
+"""ZoeDepth: metric depth from adaptive bins on a BEiT encoder."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ import torch
 from mrac.conventions import FloatArray, ImageArray
 from mrac.foundation._family import Family, metric_depth
 from mrac.foundation._input import Settings, nearest_size, normalised
-from mrac.foundation._sampling import linear_taps, sample
+from mrac.resample import linear_taps, sample
 
 _DEFAULTS = Settings(
     size=(384, 512),
@@ -22,7 +22,7 @@ _DEFAULTS = Settings(
 
 
 class ZoeDepth(Family):
-    """Mirrors the image's border, runs it and its mirror image, averages, and cuts the border off again.
+    """Pads the image by reflection, averages the predictions of it and its mirror image, and crops the padding.
 
     Both resize rules are the same here.
     """

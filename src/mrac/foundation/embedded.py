@@ -1,9 +1,10 @@
-"""Our own network, inside the package: 5.4 M parameters, log depth, no torch. Weights for research use."""
+"""The package's own depth network: 5.4 M parameters, log depth, no torch. Weights for research use."""
 
 import math
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from PIL import Image
@@ -14,26 +15,28 @@ from mrac.foundation.base import Foundation
 from mrac.io.files import user_path
 from mrac.relative import resize_field
 from mrac.runtime.onnx_session import network_identity, run_network
+from mrac.runtime.weight_files import WEIGHTS
 from mrac.types import RelativeDepth
 
-NETWORK = Path(__file__).parent.parent / "weights" / "embedded.onnx"
+NETWORK: Final = WEIGHTS / "embedded.onnx"
 
 # The network was trained at about this many pixels; its encoder halves each side five times.
 _NUM_PIXELS = 288 * 384
 _MULTIPLE = 32
-_MAX_ASPECT = 4.0  # beyond that a strip would have one row of features left to reason with
+_MAX_ASPECT = 4.0  # beyond that a strip would have one row of features left
 
 
 @dataclass(frozen=True)
 class Embedded(Foundation):
-    """Our own network, see `weights/embedded.md` for what it was trained on and how well it does.
+    """The package's own depth network; `weights/embedded.md` states its training data and accuracy.
 
-    Its output is log depth: right up to a shift, and nearly up to none for a camera whose focal length is 0.9 of the
-    image width.
+    Its output is log depth up to a shift, which is nearly zero for a camera whose focal length is 0.9 of the image
+    width.
 
     Attributes:
         path: another network of `mrac train foundation`; empty takes the one in the package.
-        mirror: also look at the mirror image and take the mean: 2 to 4 % less error indoors for twice the time.
+        mirror: average the predictions of the image and its mirror image: 2 to 4 % less error indoors for twice the
+            time.
     """
 
     path: str = ""
@@ -41,7 +44,7 @@ class Embedded(Foundation):
 
     @property
     def identity(self) -> str | None:
-        """The content of the network, and whether the mirror image is looked at; None where the file is missing."""
+        """Digest of the network's file and the option `mirror`; None if the file is missing."""
         network = network_identity(self._network())
         return None if network is None else f"embedded 1, {network}, mirror {bool(self.mirror)}"
 
@@ -64,7 +67,7 @@ class Embedded(Foundation):
                 "`mrac train foundation` is needed, others go through onnx:FILE"
             )
         maps = output[:, 0]
-        with np.errstate(over="ignore", invalid="ignore"):  # another's network may run over: then a hole, not a noise
+        with np.errstate(over="ignore", invalid="ignore"):  # a user's network may overflow: a hole, no warning
             values = (maps[0] + maps[1, :, ::-1]) / 2 if self.mirror else maps[0]
         return RelativeDepth(resize_field(values, (H, W)), "log_depth")
 
@@ -74,14 +77,14 @@ class Embedded(Foundation):
 
 @lru_cache
 def input_size(height: int, width: int) -> tuple[int, int]:
-    """(h, w) of the network's input for a picture: near its aspect ratio, near the trained area, multiples of 32."""
+    """(h, w) of the network's input for an image: near its aspect ratio and the training area, multiples of 32."""
     aspect = min(max(width / height, 1.0 / _MAX_ASPECT), _MAX_ASPECT)
     longest = int(math.sqrt(_NUM_PIXELS * _MAX_ASPECT)) + _MULTIPLE
     sides = range(_MULTIPLE, longest + 1, _MULTIPLE)
 
     def distortion(size: tuple[int, int]) -> float:
         h, w = size
-        # A wrong shape bends the scene; a wrong area only costs a little time or detail.
+        # A wrong aspect ratio distorts the scene; a wrong area only costs a little time or detail.
         return 2.0 * abs(math.log(w / h / aspect)) + abs(math.log(h * w / _NUM_PIXELS))
 
     return min(((h, w) for h in sides for w in sides), key=distortion)

@@ -1,21 +1,22 @@
 """Depth Anything, DPT/MiDaS, ZoeDepth or Depth Pro through transformers: a folder or a hub id."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Final
 
 from mrac.conventions import ImageArray
-from mrac.errors import ContractError, MissingExtra
+from mrac.errors import ContractError
 from mrac.foundation._checkpoint import Checkpoint, locate
-from mrac.foundation._placement import check_dtype, import_torch, place
-from mrac.foundation.base import Foundation
+from mrac.foundation._device import ComputeDevice, check_dtype, import_torch, resolve_device
+from mrac.foundation._pretrained import Pretrained
 from mrac.types import RelativeDepth
 
-_RESIZE = ("checkpoint", "original")
-_FILES = ("*.json", "*.safetensors")
+_RESIZE: Final = ("checkpoint", "original")
+_FILES: Final = ("*.json", "*.safetensors")
 
 
 @dataclass(frozen=True)
-class HuggingFace(Foundation):
-    """Runs a network of transformers on weights in safetensors; nothing is fetched unless asked for.
+class HuggingFace(Pretrained):
+    """Runs a network of transformers on weights in safetensors; nothing is downloaded by default.
 
     Attributes:
         model: a folder, or an id whose files are in the Hugging Face cache (`hf download ID` puts them there).
@@ -23,8 +24,10 @@ class HuggingFace(Foundation):
             own repository does, which differs on small and on very wide images.
         device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
         dtype: of the trunk: `auto` (half precision on a CUDA GPU, else single), `float32`, `float16`, `bfloat16`.
-        download: 1 fetches weights that are not on this machine; 0 names the command that does.
+        download: 1 downloads weights that are not on this machine; 0 raises an error that names the command.
     """
+
+    version: ClassVar[str] = "hf-1"
 
     model: str
     resize: str = "checkpoint"
@@ -48,27 +51,20 @@ class HuggingFace(Foundation):
         import_torch(self._where)
         from mrac.foundation._network import load  # noqa: PLC0415  (needs torch)
 
-        placement = place(self.device, self.dtype, self._where)
-        return load(checkpoint, checkpoint.fingerprint, self.resize, placement, self._where)(image)
-
-    @property
-    def identity(self) -> str | None:
-        """See `Foundation`; None while the weights are not on this machine or torch is not installed."""
-        try:
-            checkpoint = self._checkpoint(download=False)
-            placement = place(self.device, self.dtype, self._where)
-        except (ContractError, MissingExtra):
-            return None
-        # The number goes up with any change here that changes the output.
-        kind = placement.device.partition(":")[0]
-        return f"hf-1 {self.model} {checkpoint.fingerprint} {self.resize} {kind} {placement.dtype}"
+        return load(checkpoint, checkpoint.fingerprint, self.resize, self._device(), self._where)(image)
 
     @property
     def _where(self) -> str:
         return f"foundation/hf: {self.model}"
 
-    def _checkpoint(self, *, download: bool) -> Checkpoint:
+    def _checkpoint(self, *, download: bool = False) -> Checkpoint:
         return locate(self.model, "foundation/hf", patterns=_FILES, download=download)
+
+    def _device(self) -> ComputeDevice:
+        return resolve_device(self.device, self.dtype, self._where)
+
+    def _settings(self, device: ComputeDevice) -> str:
+        return f"{self.resize} {device.kind} {device.dtype}"
 
 
 IMPLEMENTATION = HuggingFace

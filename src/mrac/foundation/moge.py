@@ -1,33 +1,31 @@
-"""MoGe-2 through its own package: metric depth; what it masks has no prediction."""
+"""MoGe-2 through its own package: metric depth; masked pixels have no prediction."""
 
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from PIL import Image
 
 from mrac.conventions import ImageArray
-from mrac.errors import ContractError, MissingExtra, first_line
+from mrac.errors import ContractError, first_line
 from mrac.foundation._checkpoint import Checkpoint, locate
-from mrac.foundation._placement import import_torch, place
-from mrac.foundation.base import Foundation
-from mrac.options import check_numbers
-from mrac.relative import resize_field
+from mrac.foundation._device import ComputeDevice, import_torch, resolve_device
+from mrac.foundation._pretrained import Pretrained, import_package, resize_depth
+from mrac.registry import check_numbers
 from mrac.types import RelativeDepth
 
-_INSTALL = "pip install git+https://github.com/microsoft/MoGe.git"
-_FILES = ("model.pt",)
-# Its network sees 3,600 tokens of 14 × 14 pixels at most; a point map of 50 megapixels beside it would be all cost.
-_MAX_PIXELS = 2**20
+_INSTALL: Final = "pip install git+https://github.com/microsoft/MoGe.git"
+_FILES: Final = ("model.pt",)
+# Its network takes 3,600 tokens of 14 × 14 pixels at most; a larger image costs memory for its point map only.
+_MAX_PIXELS: Final = 2**20
 
 
 @dataclass(frozen=True)
-class MoGe(Foundation):
-    """Metres, as MoGe-2 estimates them; the anchors correct their scale.
+class MoGe(Pretrained):
+    """Depth in metres as MoGe-2 estimates it; the fit to the anchors corrects its scale.
 
     Its weights are a `model.pt`, which its package reads with `weights_only=True`: numbers and names, no code.
 
@@ -37,6 +35,8 @@ class MoGe(Foundation):
         fov_x_deg: the camera's horizontal field of view in degrees; 0 lets the network estimate it.
         device: `auto`, `cpu`, `cuda`, ...
     """
+
+    version: ClassVar[str] = "moge-1"
 
     model: str = "Ruicheng/moge-2-vitl"
     level: int = 9
@@ -56,7 +56,7 @@ class MoGe(Foundation):
         """
         checkpoint = self._checkpoint()
         torch = import_torch("foundation/moge")
-        device = place(self.device, "float32", "foundation/moge").device
+        device = self._device().name
         network = _network(checkpoint, checkpoint.fingerprint, device)
         shape = (image.shape[0], image.shape[1])
         picture = Image.fromarray(image)
@@ -74,23 +74,16 @@ class MoGe(Foundation):
         depth = output["depth"].float().cpu().numpy()
         if depth.shape != (picture.height, picture.width):
             raise ContractError(f"foundation/moge: depth of shape {depth.shape} arrived; one (h, w) map is needed")
-        usable = np.isfinite(depth) & (depth > 0)
-        return RelativeDepth(resize_field(np.where(usable, depth, np.float32(np.nan)), shape), "depth")
-
-    @property
-    def identity(self) -> str | None:
-        """See `Foundation`; None while the weights are not on this machine or torch is not installed."""
-        try:
-            checkpoint = self._checkpoint()
-            device = place(self.device, "float32", "foundation/moge").device
-        except (ContractError, MissingExtra):
-            return None
-        # The number goes up with any change here that changes the output.
-        run = f"level={self.level} fov={self.fov_x_deg:g} {device.partition(':')[0]}"
-        return f"moge-1 {self.model} {checkpoint.fingerprint} {run}"
+        return RelativeDepth(resize_depth(depth, shape), "depth")
 
     def _checkpoint(self) -> Checkpoint:
         return locate(self.model, "foundation/moge", patterns=_FILES)
+
+    def _device(self) -> ComputeDevice:
+        return resolve_device(self.device, "float32", "foundation/moge")
+
+    def _settings(self, device: ComputeDevice) -> str:
+        return f"level={self.level} fov={self.fov_x_deg:g} {device.kind}"
 
 
 @lru_cache(maxsize=1)
@@ -99,10 +92,7 @@ def _network(checkpoint: Checkpoint, fingerprint: str, device: str) -> Any:
     weights: Path = checkpoint.folder / "model.pt"
     if not weights.is_file():
         raise ContractError(f"{where}: {checkpoint.folder} holds no model.pt")
-    try:
-        package = import_module("moge.model.v2")
-    except ImportError as error:
-        raise ContractError(f"{where}: {error}. Install its package with: {_INSTALL}") from None
+    package = import_package("moge.model.v2", _INSTALL, where)
     try:
         return package.MoGeModel.from_pretrained(str(weights)).to(device).eval()
     except Exception as error:  # torch.load raises the pickle module's errors on what is no checkpoint

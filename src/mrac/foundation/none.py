@@ -1,4 +1,4 @@
-"""No relative depth: the anchors and the image's colours alone."""
+"""No network: depth from the anchors and the image's colours alone."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from mrac.types import RelativeDepth
 
 @dataclass(frozen=True)
 class NoFoundation(Foundation):
-    """For users without a network, and as the yardstick of what a network adds."""
+    """Gives no relative depth; the baseline that shows what a network adds."""
 
     def __call__(self, image: ImageArray) -> RelativeDepth | None:
         """See `Foundation`."""

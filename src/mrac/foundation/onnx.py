@@ -1,4 +1,4 @@
-"""Any ONNX depth network on the CPU, described by a small JSON card beside it."""
+"""Any ONNX depth network on the CPU, described by a JSON file (card) beside it."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ from mrac.types import RelativeDepth
 
 @dataclass(frozen=True)
 class Card:
-    """What a network expects and gives, from `model.json` beside `model.onnx`.
+    """Input size, normalisation and output space of a network, from `model.json` beside `model.onnx`.
 
     Attributes:
         input_size: (height, width) in pixels.
@@ -72,13 +72,13 @@ class Onnx(Foundation):
 
     @property
     def identity(self) -> str | None:
-        """The content of the network and of its card; None where a file is missing or the weights lie in another."""
+        """Digest of the network and of its card; None if a file is missing or the weights are external."""
         path = user_path(self.path)
         network = network_identity(path)
         try:
             card = path.with_suffix(".json").read_bytes()
         except OSError:
-            return None  # the call itself will say what is missing
+            return None  # the call itself raises the error
         return None if network is None else f"onnx 1, {network}, {hashlib.sha256(card).hexdigest()}"
 
     def __call__(self, image: ImageArray) -> RelativeDepth:

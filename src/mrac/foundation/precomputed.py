@@ -1,4 +1,4 @@
-"""Relative depth from a file made elsewhere: .npz, .npy or 16-bit .png."""
+"""Relative depth from a file: .npz, .npy or 16-bit .png."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,15 +18,15 @@ from mrac.types import RelativeDepth
 
 @dataclass(frozen=True)
 class Precomputed(Foundation):
-    """Reads what a network wrote.
+    """Reads relative depth that a network has written before.
 
     An .npz holds `values` (H, W) and, optionally, `space`; .npy and .png hold the values alone. A field of another
     size but the image's aspect ratio is resampled bilinearly. In a .png of depth or log depth, 0 means "no
-    prediction"; in one of inverse depth it is a value like any other, the far end.
+    prediction"; in one of inverse depth it is a value like any other, infinitely far.
 
     Attributes:
         path: the file.
-        space: of its values. Empty: what the .npz says, else `inverse_depth`, which is what Depth Anything, MiDaS and
+        space: of its values. Empty: what the .npz states, else `inverse_depth`, which is what Depth Anything, MiDaS and
             DPT write.
     """
 

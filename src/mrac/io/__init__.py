@@ -1,1 +1,1 @@
-"""Files and pictures at the package's border."""
+"""Reads and writes files; draws pictures of depth."""

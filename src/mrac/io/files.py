@@ -1,4 +1,4 @@
-"""Reads and writes the files at the package's border: errors name the file, writes are whole or not at all."""
+"""Reads and writes files: errors name the file, writes are atomic."""
 
 import json
 import math
@@ -20,7 +20,7 @@ from mrac.io.image import open_image
 
 _T = TypeVar("_T")
 
-# Whatever a damaged, encrypted or foreign archive makes numpy, zipfile and zlib raise.
+# All that numpy, zipfile and zlib raise for a damaged, encrypted or foreign archive.
 _BROKEN_ARCHIVE = (
     OSError,
     ValueError,
@@ -33,17 +33,17 @@ _BROKEN_ARCHIVE = (
     zlib.error,
 )
 
-# The PNG text entry that states how stored values become metres; our own files carry it, so they can be read back.
+# The PNG text entry that states how stored values become metres; our own files have it, so they can be read back.
 SCALE_KEY = "depth_m = value / scale; scale"
 
 
 def user_path(text: str) -> Path:
-    """The path a person wrote in a spec, `~` being home: after `onnx:` no shell expands it."""
-    return Path(os.path.expanduser(text))  # noqa: PTH111  (pathlib's raises for the home of nobody)
+    """The path in a spec, `~` expanded: after `onnx:` no shell does it."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111  (pathlib's raises for an unknown user)
 
 
 def read_png16(path: Path) -> tuple[NDArray[np.int64], float | None]:
-    """A 16-bit PNG as (H, W) integers, and its scale where the file states one.
+    """A 16-bit PNG as (H, W) integers, and its scale if the file states one.
 
     Raises:
         ContractError: the file is missing, not an image, or of 8 bits.
@@ -104,12 +104,12 @@ def _load_numpy(path: Path, load: Callable[[IO[bytes]], _T]) -> _T:
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | None = None) -> None:
-    """Writes a file so that a reader sees the old one or the whole new one, never a part, whatever happens.
+    """Writes a file atomically: a reader sees the old one or the complete new one, never a part.
 
     Args:
-        path: of the file; its folder is made.
-        write: puts the content into an open file.
-        part: where it grows, in the same folder; by default a hidden name of its own.
+        path: of the file; its folder is created.
+        write: writes the content to an open file.
+        part: the temporary file, in the same folder; by default a hidden one with a random name.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
@@ -128,7 +128,7 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | N
 
 
 def write_arrays(path: Path, **arrays: NDArray[Any]) -> None:
-    """Writes an .npz, compressed at the fastest level: numpy's takes three times as long over floats, for nothing."""
+    """Writes an .npz, compressed at the fastest level: numpy's takes three times as long on floats, without gain."""
 
     def write(file: IO[bytes]) -> None:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:

@@ -1,4 +1,4 @@
-"""Reads a picture of any kind that Pillow knows as what every stage expects: (H, W, 3) uint8 RGB, upright."""
+"""Reads an image file of any format of Pillow as (H, W, 3) uint8 RGB, upright."""
 
 import struct
 import warnings
@@ -11,7 +11,7 @@ from PIL import ExifTags, Image, UnidentifiedImageError
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 
-# Past this Pillow takes a file for a decompression bomb. At 20 bytes per pixel it makes about 4 GB.
+# Beyond this Pillow takes a file for a decompression bomb. At 20 bytes per pixel it makes about 4 GB.
 _MAX_MEGAPIXELS: Final = 178
 
 _TURNS: Final = {
@@ -25,7 +25,7 @@ _TURNS: Final = {
 }
 
 
-def read_image(path: Path) -> ImageArray:
+def read_image(path: Path | str) -> ImageArray:
     """An image file as (H, W, 3) uint8 RGB, upright as its EXIF orientation says.
 
     Grey, palette, CMYK and 1-bit become RGB; alpha is dropped and the colours under it are kept; of an animation or a
@@ -36,6 +36,7 @@ def read_image(path: Path) -> ImageArray:
         ContractError: the file is missing, not an image, cut short, larger than 178 megapixels, or of values that
             cannot be read as brightness.
     """
+    path = Path(path)
     with open_image(path) as image:
         upright = _turned(image)
         if upright.mode.startswith("I") or upright.mode == "F":
@@ -52,16 +53,15 @@ def read_image(path: Path) -> ImageArray:
 
 
 def open_image(path: Path) -> Image.Image:
-    """A picture as it is stored, decoded.
+    """An image file, decoded but otherwise as it is stored.
 
     Raises:
         ContractError: the file is missing, not an image, cut short, or larger than 178 megapixels.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", Image.DecompressionBombWarning
-            )  # from 89 megapixels on; our limit is its error
+            # Pillow warns from 89 megapixels on; our limit is the one at which it raises.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             image = Image.open(path)
     except FileNotFoundError:
         raise ContractError(f"{path}: no such file") from None
@@ -83,11 +83,11 @@ def open_image(path: Path) -> Image.Image:
 
 
 def _turned(image: Image.Image) -> Image.Image:
-    """The picture as a viewer shows it."""
+    """The image turned upright by its EXIF orientation."""
     try:
         turn = _TURNS.get(image.getexif().get(ExifTags.Base.Orientation, 1))
     except (OSError, ValueError, SyntaxError, LookupError, TypeError, struct.error):
-        return image  # a viewer that cannot read the orientation shows the picture as it lies
+        return image  # as viewers do: an unreadable orientation is ignored
     return image if turn is None else image.transpose(turn)
 
 

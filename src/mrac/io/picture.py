@@ -1,4 +1,4 @@
-"""Pictures of depth: colours, anchors drawn on top, and a legend that states the scale."""
+"""Pictures of depth: colour maps, anchors drawn on top, and a legend with the scale."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mrac.conventions import BoolArray, FloatArray, ImageArray
 
-# Near is bright and warm, far is dark and cold; error runs from calm to alarming. Even steps, readable in grey.
+# Near is bright and warm, far is dark and cold; errors run from blue to red. Even steps, readable in grey.
 _DEPTH_STOPS: Final = ("#fff7c2", "#fdc45f", "#f2815a", "#c9477a", "#7c2c8e", "#33206e", "#0b0c2a")
 _ERROR_STOPS: Final = ("#0d1321", "#1d4e6b", "#3fa28c", "#f3d368", "#f28a3b", "#c2203a")
 KEPT: Final = "#ffffff"
@@ -17,7 +17,7 @@ _MAX_PREVIEW: Final = 2048  # pixels
 
 
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """The face that Pillow carries inside itself, so that pictures look alike on every machine."""
+    """The font built into Pillow, so that pictures are the same on every machine."""
     return ImageFont.load_default(size)
 
 
@@ -31,7 +31,7 @@ def _colours(share: FloatArray, stops: tuple[str, ...]) -> ImageArray:
 
 
 def depth_limits(depth_m: FloatArray) -> tuple[float, float]:
-    """The depths, in metres, at which the colours end: the 1st and 99th percentile of the finite values."""
+    """The depths, in metres, of the first and last colour: the 1st and 99th percentile of the finite values."""
     low, high = np.nanpercentile(depth_m, [1.0, 99.0])
     return float(low), float(max(high, low * 1.01))
 
@@ -46,7 +46,7 @@ def depth_colours(depth_m: FloatArray, limits: tuple[float, float]) -> ImageArra
 
 
 def error_colours(error: FloatArray, worst: float) -> ImageArray:
-    """(H, W) relative errors >= 0 as (H, W, 3) colours, the last one from `worst` on; NaN is grey."""
+    """(H, W) relative errors >= 0 as (H, W, 3) colours, the last one at `worst` and above; NaN is grey."""
     coloured = _colours(error / worst, _ERROR_STOPS)
     coloured[~np.isfinite(error)] = 96
     return coloured
@@ -56,7 +56,7 @@ def draw_anchors(picture: Image.Image, uv_px: FloatArray, rejected: BoolArray, z
     """Draws kept anchors as white rings and rejected ones as red crosses.
 
     Args:
-        picture: drawn upon; shows the image at `zoom`.
+        picture: modified; shows the image at `zoom`.
         uv_px: (K, 2) in pixels of the unscaled image; those outside are not drawn.
         rejected: (K,).
         zoom: size of the picture over that of the image.
@@ -87,7 +87,7 @@ def depth_bar(limits: tuple[float, float], size: tuple[int, int]) -> Image.Image
 
 
 def preview(depth_m: FloatArray, uv_px: FloatArray, keep: BoolArray, caption: str) -> Image.Image:
-    """Colour depth with every anchor drawn on it, and a footer with the scale and the verdicts' count.
+    """Depth in colours with every anchor drawn on it, and a footer with the scale and the numbers kept and rejected.
 
     Its longer side has 640 to 2,048 pixels, whatever the image's.
 
@@ -95,12 +95,12 @@ def preview(depth_m: FloatArray, uv_px: FloatArray, keep: BoolArray, caption: st
         depth_m: (H, W) metres.
         uv_px: (K, 2) pixels.
         keep: (K,) which anchors were used.
-        caption: what else the footer should say.
+        caption: further text of the footer.
     """
     longer = max(depth_m.shape)
     zoom = max(1.0, 640.0 / longer) if longer <= _MAX_PREVIEW else _MAX_PREVIEW / longer
     width, height = (max(1, round(side * zoom)) for side in depth_m.shape[::-1])
-    if zoom < 1.0:  # before the colours: a picture of 50 megapixels is nothing to look through
+    if zoom < 1.0:  # before colouring, which is slow at 50 megapixels
         small = Image.fromarray(depth_m.astype(np.float32, copy=False)).resize((width, height), Image.Resampling.BOX)
         depth_m = np.asarray(small)
     limits = depth_limits(depth_m)

@@ -1,4 +1,4 @@
-"""Writes one calibration to a folder: depth.npz, depth.png, preview.png, nearer.npz if asked, and last report.json."""
+"""Writes one calibration to a folder: depth.npz, depth.png, preview.png, nearer.npz if requested, report.json."""
 
 import platform
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from mrac.version import __version__
 
 
 def versions() -> dict[str, str]:
-    """What this process runs on: the package, its numeric dependencies, Python and the machine's kind."""
+    """Versions of the package, its numeric dependencies and Python, and the kind of machine."""
     names = ("numpy", "scipy", "numba", "pillow", "onnxruntime")
     return {
         "mrac": __version__,
@@ -31,15 +31,15 @@ RESULT_FILES: Final = ("depth.npz", "depth.png", "preview.png", "nearer.npz", "r
 def write_result(
     folder: Path, result: MetricDepth, anchors: Anchors, inputs: dict[str, Any], nearer_than_m: Sequence[float] = ()
 ) -> None:
-    """Writes the files; `report.json` comes last, so a folder that has it is complete.
+    """Writes the files; `report.json` is written last, so a folder that has it is complete.
 
     Args:
-        folder: made if missing; files of the same names are replaced, each as a whole.
+        folder: created if missing; files of the same names are replaced, each atomically.
         result: what to write.
-        anchors: as they came in; their positions and depths are repeated beside the verdicts.
-        inputs: what the report should say of the inputs (paths, options).
+        anchors: the input; their positions and depths are repeated beside the verdicts.
+        inputs: the report's entry on the inputs (paths, options).
         nearer_than_m: N distances; the probability that depth is less than each goes to nearer.npz, which is removed
-            where there are none: it would be of another result.
+            if there are none: it would be of another result.
 
     Raises:
         ContractError: a distance is not a finite number > 0; nothing has been written then.
@@ -48,7 +48,7 @@ def write_result(
     nearer = np.empty((len(nearer_than_m), *result.depth_m.shape), np.float32)
     for chances, d_m in zip(nearer, nearer_than_m, strict=True):
         chances[:] = result.probability_nearer(d_m)
-    report_path.unlink(missing_ok=True)  # an older one would vouch for files that are about to change
+    report_path.unlink(missing_ok=True)  # an older one would mark as complete files that are about to change
     nearer_path.unlink(missing_ok=True)
     if len(nearer):
         write_arrays(nearer_path, d_m=np.array(nearer_than_m), probability=nearer)
@@ -56,7 +56,7 @@ def write_result(
     scale = write_depth_png(folder / "depth.png", result.depth_m)
     picture = preview(result.depth_m, anchors.uv_px, result.anchors.keep, result.status)
     write_whole(folder / "preview.png", lambda file: picture.save(file, format="PNG"))
-    report = result.to_json()
+    report = report_of(result)
     for entry, (u, v), z in zip(report["anchors"], anchors.uv_px, anchors.z_m, strict=True):
         entry.update(u=_plain(u), v=_plain(v), z_m=_plain(z))
     report["files"] = {
@@ -71,6 +71,30 @@ def write_result(
     write_json(report_path, report)
 
 
+def report_of(result: MetricDepth) -> dict[str, Any]:
+    """Everything of a result but the maps, as plain values for `report.json`."""
+    fit, verdicts = result.fit, vars(result.anchors)
+    columns = {name: (v.round(4) if v.dtype.kind == "f" else v).tolist() for name, v in verdicts.items()}
+    return {
+        "status": result.status,
+        "stages": result.stages,
+        "options": result.options,
+        "space": result.space,
+        "fit": {
+            "scale": fit.scale,
+            "shift": fit.shift,
+            "covariance": fit.covariance.tolist(),
+            "sigma": fit.sigma,
+            "num_used": int(fit.used.sum()),
+            "status": fit.status,
+            "relations": {} if fit.curve is None else fit.curve.probabilities,
+        },
+        "anchors": [dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True)],
+        "timings_ms": {name: round(ms, 3) for name, ms in result.timings_ms.items()},
+        "cache": result.cache,
+    }
+
+
 def _plain(value: float) -> float | str:
-    """JSON has no NaN and no infinity: those are written as text, so that the report still says what arrived."""
+    """The number, rounded; NaN and infinities, which JSON lacks, as text."""
     return round(float(value), 6) if np.isfinite(value) else str(float(value))

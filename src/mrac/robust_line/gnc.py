@@ -1,4 +1,4 @@
-"""Graduated non-convexity for a line: truncated least squares, reached through a series of easier problems.
+"""Graduated non-convexity (GNC) for a line: truncated least squares by a sequence of less convex problems.
 
 Yang, Antonante, Tzoumas, Carlone, "Graduated Non-Convexity for Robust Spatial Perception" (RA-L 2020), GNC-TLS.
 """
@@ -9,19 +9,19 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
-from mrac.fit.ols import least_squares
-from mrac.options import check_numbers
+from mrac.registry import check_numbers
+from mrac.robust_line.least_squares import least_squares
 
 _MAX_ROUNDS: Final = 1000  # of a schedule that needs 7 per factor of ten between the largest residual and the threshold
 
 
 @dataclass(frozen=True, kw_only=True)
 class GncOptions:
-    """What the GNC gate and the GNC fit both ask for.
+    """Options of the GNC gate and the GNC fit.
 
     Attributes:
-        threshold: the largest relative error of a right reading. A line through a network's field is a tenth off.
-        growth: by which the problem is made harder from round to round; 1.4 is the authors'.
+        threshold: the largest relative error of an inlier. A line through a network's relative depth is 10 % off.
+        growth: factor of the control parameter μ from round to round; 1.4 is the authors'.
     """
 
     threshold: float = 0.2
@@ -33,21 +33,22 @@ class GncOptions:
 
 
 def inliers(x: FloatArray, y: FloatArray, unit: FloatArray, options: GncOptions) -> BoolArray:
-    """Which of K points truncated least squares builds on.
+    """The inlier set of truncated least squares.
 
-    It starts from least squares, without a draw: the same points give the same answer, and no line is tried that most
-    of them do not bear. Many outliers on one side move that start too far to come back from.
+    It starts from least squares, without a random draw: the same points give the same result, and every line on the way
+    is a fit to most of them. Many outliers on one side move that start so far that it does not recover.
 
     Args:
         x: (K,), K >= 3, not all equal.
         y: (K,).
-        unit: (K,) > 0, what residuals are divided by; its median, where it is less.
+        unit: (K,) > 0, divides the residuals; values below its median are raised to it.
         options: of the method.
 
     Returns:
         (K,) bool with at least two True at different x.
     """
-    # While all are still believed, a reading that is far too near must not weigh most for being the surest by its unit.
+    # The weight is 1 / unit²: in depth a reading that is far too near, with the least unit, must not get the largest
+    # weight while all are still inliers.
     unit = np.maximum(unit, np.median(unit))
     c2 = options.threshold**2
     weight = np.ones(x.size)
@@ -57,20 +58,20 @@ def inliers(x: FloatArray, y: FloatArray, unit: FloatArray, options: GncOptions)
     mu = c2 / (2.0 * error2.max() - c2)
     for _ in range(_MAX_ROUNDS):
         with np.errstate(divide="ignore"):
-            doubtful = np.sqrt(c2 * mu * (mu + 1.0) / error2) - mu
-        new = np.clip(doubtful, 0.0, 1.0)  # 1 below μ/(μ+1)·c², 0 above (μ+1)/μ·c²: the formula's own limits
-        if not _tell_a_slope(x[new > 0.0]):
-            break  # the last line stands
+            partial = np.sqrt(c2 * mu * (mu + 1.0) / error2) - mu
+        new = np.clip(partial, 0.0, 1.0)  # 1 below μ/(μ+1)·c², 0 above (μ+1)/μ·c²: the formula's own limits
+        if not _determine_slope(x[new > 0.0]):
+            break  # the last line is kept
         weight = new
         if ((weight == 0.0) | (weight == 1.0)).all():
             break
         error2 = _error2(x, y, unit, weight)
         mu *= options.growth
-    sure = weight >= 0.5
-    return sure if _tell_a_slope(x[sure]) else weight > 0.0
+    likely = weight >= 0.5
+    return likely if _determine_slope(x[likely]) else weight > 0.0
 
 
-def _tell_a_slope(x: FloatArray) -> bool:
+def _determine_slope(x: FloatArray) -> bool:
     return x.size > 1 and bool(np.ptp(x) > 1e-9 * np.abs(x).max())  # nine digits: see `Samples.flat`
 
 

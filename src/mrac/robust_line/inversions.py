@@ -1,6 +1,6 @@
-"""Inversions of a permutation: how many there are, a sample of them, or all of them.
+"""Counts, samples or lists the inversions of a permutation.
 
-An inversion is a pair of values of which the larger stands first. The permutation is sorted by its bits, highest bit
+An inversion is a pair of values of which the larger comes first. The permutation is sorted by its bits, highest bit
 first: one level splits every block of values that share their higher bits into those with a 0 and those with a 1, in
 their order. A 0 that comes after c ones of its block closes c inversions, and over all levels each inversion is closed
 exactly once. No step depends on a comparison, so nothing is mispredicted: about 1 ns per value and level.
@@ -79,7 +79,7 @@ def count_inversions(permutation: Permutation, scratch: Permutation, spare: Perm
 
 @kernel
 def _target(number: int, step: float, seed: int) -> int:
-    """Draws the inversion that stands for the stratum `number`: one place out of [number * step, (number + 1) * step).
+    """Draws one inversion of the stratum `number`: an index out of [number * step, (number + 1) * step).
 
     The hash is splitmix64 of the stratum's number: deterministic, and without a state to carry along.
     """
@@ -88,6 +88,42 @@ def _target(number: int, step: float, seed: int) -> int:
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     share = np.float64((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
     return int((number + share) * step)
+
+
+@kernel
+def _inversion_slopes(
+    scratch: Permutation, spare: Permutation, x: FloatArray, y: FloatArray, slopes: FloatArray, step: float, seed: int
+) -> tuple[int, int]:
+    """Writes the slope of one inversion per `step` of them to `slopes` until it is full, of every one where it is 0.
+
+    Returns:
+        (number of slopes written, number of inversions).
+    """
+    drawn = 0
+    seen = 0
+    target = 0 if step == 0.0 else _target(0, step, seed)
+    for bit in range(bit_length(scratch.size) - 1, -1, -1):
+        half = 1 << bit
+        for start in range(0, scratch.size, 2 * half):
+            zeros = start
+            ones = start + half
+            for at in range(start, min(start + 2 * half, scratch.size)):
+                value = scratch[at]
+                if (value >> np.uint32(bit)) & np.uint32(1):
+                    spare[ones] = value
+                    ones += 1
+                    continue
+                spare[zeros] = value
+                zeros += 1
+                closed = seen + ones - (start + half)
+                while target < closed and drawn < slopes.size:
+                    other = spare[start + half + target - seen]
+                    slopes[drawn] = np.divide(y[other] - y[value], x[other] - x[value])
+                    drawn += 1
+                    target = drawn if step == 0.0 else _target(drawn, step, seed)
+                seen = closed
+        scratch, spare = spare, scratch
+    return drawn, seen
 
 
 @kernel
@@ -108,32 +144,7 @@ def sample_inversion_slopes(
     Returns:
         The number of slopes written, m but for rounding of the last stratum.
     """
-    drawn = 0
-    seen = 0
-    step = total / slopes.size
-    target = _target(0, step, seed)
-    for bit in range(bit_length(scratch.size) - 1, -1, -1):
-        half = 1 << bit
-        for start in range(0, scratch.size, 2 * half):
-            zeros = start
-            ones = start + half
-            for at in range(start, min(start + 2 * half, scratch.size)):
-                value = scratch[at]
-                if (value >> np.uint32(bit)) & np.uint32(1):
-                    spare[ones] = value
-                    ones += 1
-                    continue
-                spare[zeros] = value
-                zeros += 1
-                closed = seen + ones - (start + half)
-                while target < closed and drawn < slopes.size:
-                    other = spare[start + half + target - seen]
-                    slopes[drawn] = np.divide(y[other] - y[value], x[other] - x[value])
-                    drawn += 1
-                    target = _target(drawn, step, seed)
-                seen = closed
-        scratch, spare = spare, scratch
-    return drawn
+    return _inversion_slopes(scratch, spare, x, y, slopes, total / slopes.size, seed)[0]
 
 
 @kernel
@@ -145,24 +156,4 @@ def list_inversion_slopes(
     Returns:
         The number of inversions; those beyond `slopes.size` are counted and not written.
     """
-    listed = 0
-    for bit in range(bit_length(scratch.size) - 1, -1, -1):
-        half = 1 << bit
-        for start in range(0, scratch.size, 2 * half):
-            zeros = start
-            ones = start + half
-            for at in range(start, min(start + 2 * half, scratch.size)):
-                value = scratch[at]
-                if (value >> np.uint32(bit)) & np.uint32(1):
-                    spare[ones] = value
-                    ones += 1
-                    continue
-                spare[zeros] = value
-                zeros += 1
-                closed = ones - (start + half)
-                for k in range(min(closed, slopes.size - listed)):
-                    other = spare[start + half + k]
-                    slopes[listed + k] = np.divide(y[other] - y[value], x[other] - x[value])
-                listed += closed
-        scratch, spare = spare, scratch
-    return listed
+    return _inversion_slopes(scratch, spare, x, y, slopes, 0.0, 0)[1]

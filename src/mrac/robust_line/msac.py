@@ -1,21 +1,21 @@
-"""MSAC for a line (Torr and Zisserman 2000): RANSAC that also counts how well its supporters agree."""
+"""MSAC for a line (Torr and Zisserman 2000): RANSAC with a truncated squared error as its cost."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
-from mrac.options import check_numbers
+from mrac.registry import check_numbers
 from mrac.robust_line.pairs import pairs
 from mrac.runtime.jit import kernel
 
 
 @dataclass(frozen=True, kw_only=True)
 class MsacOptions:
-    """What the MSAC gate and the MSAC fit both ask for.
+    """Options of the MSAC gate and the MSAC fit.
 
     Attributes:
-        threshold: the largest relative error of a right reading. A line through a network's field is a tenth off.
+        threshold: the largest relative error of an inlier. A line through a network's relative depth is 10 % off.
         trials: pairs drawn; all pairs are tried where there are no more than that, so up to 63 anchors.
         seed: of the draw.
     """
@@ -31,12 +31,12 @@ class MsacOptions:
 
 
 def supporters(x: FloatArray, y: FloatArray, unit: FloatArray, options: MsacOptions) -> BoolArray:
-    """Which of K points lie within the threshold of the pair's line that has the least truncated squared error.
+    """The inlier set: the points within the threshold of the pair's line with the least truncated squared error.
 
     Args:
         x: (K,), K >= 2, not all equal.
         y: (K,).
-        unit: (K,) > 0, what residuals are divided by.
+        unit: (K,) > 0, divides the residuals.
         options: of the method.
 
     Returns:
@@ -44,7 +44,7 @@ def supporters(x: FloatArray, y: FloatArray, unit: FloatArray, options: MsacOpti
     """
     slope, intercept = _least_truncated(x, y, unit, options.threshold, options.trials, options.seed)
     near = np.abs(y - (slope * x + intercept)) <= options.threshold * unit
-    # Draws of equal x only leave no line to support: then all count.
+    # Draws of equal x only give no line: then all are inliers.
     return near if near.any() and np.ptp(x[near]) > 0.0 else np.ones(x.size, np.bool_)
 
 

@@ -1,4 +1,4 @@
-"""Pairs of points to draw lines through: all of them where that is no more work, else a seeded draw."""
+"""Pairs of points that define candidate lines: all pairs if there are few, else a seeded random draw."""
 
 import numpy as np
 from numpy.typing import NDArray

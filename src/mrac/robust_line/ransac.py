@@ -5,17 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
-from mrac.options import check_numbers
+from mrac.registry import check_numbers
 from mrac.robust_line.pairs import pairs
 from mrac.runtime.jit import kernel
 
 
 @dataclass(frozen=True, kw_only=True)
 class RansacOptions:
-    """What the RANSAC gate and the RANSAC fit both ask for.
+    """Options of the RANSAC gate and the RANSAC fit.
 
     Attributes:
-        threshold: agreement in units of y; 0 takes the stage's own rule.
+        threshold: largest residual of an inlier, in units of y; 0 takes the stage's own rule.
         trials: pairs drawn; all pairs are tried where there are no more than that.
         seed: of the draw.
     """
@@ -31,13 +31,13 @@ class RansacOptions:
 
 
 @kernel
-def consensus(x: FloatArray, y: FloatArray, threshold: float, trials: int, seed: int) -> BoolArray:
-    """Which of K points agree with the best line; of equally supported lines the one with the least residual wins.
+def inlier_set(x: FloatArray, y: FloatArray, threshold: float, trials: int, seed: int) -> BoolArray:
+    """The inlier set of the line with the most inliers; of equal ones, of the line with the least sum of residuals.
 
     Args:
         x: (K,), K >= 2, not all equal.
         y: (K,).
-        threshold: largest |y − line| that counts as agreement.
+        threshold: largest |y − line| of an inlier.
         trials: random pairs to try; where K has no more pairs than that, all are tried and the seed is not used.
         seed: of the draw.
 
@@ -60,7 +60,7 @@ def consensus(x: FloatArray, y: FloatArray, threshold: float, trials: int, seed:
         if support > best_support or (support == best_support and cost < best_cost):
             best_support, best_cost, best_slope, best_intercept = support, cost, slope, intercept
     inlier = np.abs(y - (best_slope * x + best_intercept)) <= threshold
-    # A zero threshold, or draws of equal x only, can leave fewer points than a line needs: then all count.
+    # A zero threshold, or draws of equal x only, can leave fewer points than a line needs: then all are inliers.
     some = x[inlier]
     if some.size < 2 or some.min() == some.max():
         inlier[:] = True

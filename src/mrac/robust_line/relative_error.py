@@ -1,4 +1,4 @@
-"""What a residual is divided by to be a relative error of depth: one threshold then serves any scene and space."""
+"""Unit that turns a residual into a relative error of depth, so that one threshold serves any scene and space."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
-"""The order of points by their residual y - slope * x, from which slopes are counted without being computed.
+"""Sorts points by their residual y - slope * x, from which pairwise slopes are counted without being computed.
 
 For x_i < x_j the slope of the pair is below a threshold exactly where the residuals at that threshold are in
 the opposite order. Residuals are double-double, so that their order is that of the real numbers up to pairs
-whose slope agrees with the threshold to 2**-50 or so; `trusted_slopes` says for which thresholds this holds.
+whose slope agrees with the threshold to 2**-50 or so; `exact_slope_range` gives the thresholds for which this holds.
 """
 
 from typing import NamedTuple
@@ -34,7 +34,7 @@ class Points(NamedTuple):
 
 
 class SortBuffers(NamedTuple):
-    """Room for one sort of K points.
+    """Buffers for one sort of K points.
 
     Attributes:
         high: (K,) leading part of the residuals.
@@ -216,7 +216,7 @@ def order_by_residual(points: Points, slope: float, buffers: SortBuffers, below:
 
     Args:
         points: K points.
-        slope: a slope that `trusted_slopes` admits.
+        slope: 0, or its absolute value within `exact_slope_range`.
         buffers: for K points.
         below: (K,) result; ties stand in ascending order, so that the inversions are the slopes < `slope`.
         upto: (K,) result; ties of distinct x stand in descending order: the inversions are the slopes <= `slope`.
@@ -251,7 +251,7 @@ def order_by_residual(points: Points, slope: float, buffers: SortBuffers, below:
 
 
 @kernel
-def trusted_slopes(points: Points) -> tuple[float, float]:
+def exact_slope_range(points: Points) -> tuple[float, float]:
     """Returns the least and the greatest |slope| != 0 at which residuals order the points as real numbers would.
 
     A residual is off by less than 2**-103 (|y| + |slope * x|) + 2**-1070, the latter from underflow. For a
@@ -261,7 +261,7 @@ def trusted_slopes(points: Points) -> tuple[float, float]:
     x|. They also keep products in range.
 
     Returns:
-        (least, greatest), an empty range where no slope can be trusted.
+        (least, greatest), an empty range where this holds for no slope.
     """
     x, y = points.x, points.y
     x_gap = np.inf

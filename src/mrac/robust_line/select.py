@@ -1,7 +1,7 @@
-"""Exact order statistics of a float64 array, in place, for fifty elements as for a million.
+"""Exact order statistics (quickselect) of a float64 array, in place, for fifty elements as for a million.
 
-Each round draws a few elements, lays a window |value - centre| <= radius round the wanted ranks, counts what
-lies below and inside it (vectorised), and keeps only the part that holds the wanted ranks. The counts are
+Each round draws a few elements, places a window |value - centre| <= radius around the wanted ranks, counts what
+is below and inside it (vectorised), and keeps only the part that holds the wanted ranks. The counts are
 exact, so a window that misses costs one more round, never a wrong answer. Sixteen or fewer elements go
 through a sorting network.
 
@@ -15,12 +15,12 @@ from mrac.conventions import FloatArray
 from mrac.runtime.jit import kernel
 
 _NETWORK = 16
-"""Elements that the sorting network takes, and the size of the sorted sample that lays a window."""
+"""Elements that the sorting network takes, and the size of the sorted sample that defines a window."""
 
 _MEDIANS_FROM = 400
-"""Elements from which the sample is made of medians of three: it then pays for its 48 draws by a narrower window."""
+"""Number of elements from which the sample consists of medians of three: 48 draws then give a narrower window."""
 
-_GOLDEN = 2654435769  # 2**32 / golden ratio: a Weyl sequence, even over the array and in step with no period in it
+_GOLDEN = 2654435769  # 2**32 / golden ratio: a Weyl sequence, even over the array and without a common period
 _FRACTION = (1 << 32) - 1
 
 
@@ -133,24 +133,13 @@ def _keep_inside(values: FloatArray, n: int, centre: float, radius: float) -> in
 
 
 @kernel
-def _keep_below(values: FloatArray, n: int, centre: float, radius: float) -> int:
-    """As `_keep_inside`, for the elements below the window."""
+def _keep_outside(values: FloatArray, n: int, centre: float, radius: float, sign: float) -> int:
+    """As `_keep_inside`, for the elements above the window (`sign` 1.0) or below it (-1.0)."""
     kept = 0
     for i in range(n):
         value = values[i]
         values[kept] = value
-        kept += value - centre < -radius
-    return kept
-
-
-@kernel
-def _keep_above(values: FloatArray, n: int, centre: float, radius: float) -> int:
-    """As `_keep_inside`, for the elements above the window."""
-    kept = 0
-    for i in range(n):
-        value = values[i]
-        values[kept] = value
-        kept += value - centre > radius
+        kept += sign * (value - centre) > radius
     return kept
 
 
@@ -174,7 +163,7 @@ def order_statistics_in_place(values: FloatArray, first: int, last: int) -> tupl
     """Returns the elements of ranks `first` and `last`, counted from 0, and destroys `values`.
 
     Args:
-        values: (n,) elements, n < 2**31; infinities are welcome, NaN is not.
+        values: (n,) elements, n < 2**31; infinities are allowed, NaN is not.
         first: rank of the first result, 0 <= first < n.
         last: rank of the second result, `first` or `first + 1`.
 
@@ -189,7 +178,7 @@ def order_statistics_in_place(values: FloatArray, first: int, last: int) -> tupl
         phase += _GOLDEN // 5
         centre, radius = _window(values, n, 0.5 * (first + last + 1) / n, buffer, phase)
         if stuck:
-            # An element's own value splits the array exactly and is itself dropped or returned: progress for certain.
+            # An element's own value splits the array exactly and is itself dropped or returned: so the array shrinks.
             centre, radius = buffer[_NETWORK // 2], 0.0
         below, inside = _count(values, n, centre, radius)
         upto = below + inside
@@ -204,9 +193,9 @@ def order_statistics_in_place(values: FloatArray, first: int, last: int) -> tupl
             continue
         stuck = False
         if last < below:
-            n = _keep_below(values, n, centre, radius)
+            n = _keep_outside(values, n, centre, radius, -1.0)
         elif first >= upto:
-            n = _keep_above(values, n, centre, radius)
+            n = _keep_outside(values, n, centre, radius, 1.0)
             first -= upto
             last -= upto
         else:
@@ -222,7 +211,7 @@ def median_in_place(values: FloatArray) -> float:
     """Returns the median of `values` as `np.median` does, bit for bit, and destroys `values`.
 
     Args:
-        values: (n,) elements, n < 2**31; infinities are welcome, NaN is not.
+        values: (n,) elements, n < 2**31; infinities are allowed, NaN is not.
 
     Returns:
         The middle element, or the mean of the two middle ones (NaN between -inf and +inf, infinite where

@@ -1,10 +1,9 @@
-"""Siegel's repeated median slope: every point votes with the median of its slopes, breakdown point one half."""
+"""Siegel's repeated median slope: the median over points of the median slope from each; breakdown point one half."""
 
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.robust_line.select import order_statistics_in_place
-from mrac.robust_line.slopes import differences_may_overflow, mean_slope
+from mrac.robust_line.slopes import differences_may_overflow, median_slope_in_place
 from mrac.runtime.jit import kernel
 
 
@@ -23,11 +22,7 @@ def _median_slope_from(x: FloatArray, y: FloatArray, i: int, slopes: FloatArray)
         slope = np.divide(y[j] - y_i, run)  # `/` would raise on 0
         slopes[j] = slope if run != 0.0 else np.inf
         equal += run == 0.0
-    others = x.size - equal
-    if others == 0:
-        return np.nan
-    low, high = order_statistics_in_place(slopes, (others - 1) // 2, others // 2)
-    return mean_slope(low, high)
+    return median_slope_in_place(slopes, x.size - equal)
 
 
 @kernel
@@ -55,7 +50,4 @@ def siegel_slope(x: FloatArray, y: FloatArray) -> float:
         medians[i] = _median_slope_from(x, y, i, slopes)
         if np.isnan(medians[i]):
             return np.nan
-    if size == 0:
-        return np.nan
-    low, high = order_statistics_in_place(medians, (size - 1) // 2, size // 2)
-    return mean_slope(low, high)
+    return median_slope_in_place(medians, size)

@@ -22,11 +22,11 @@ from mrac.robust_line.inversions import (
 from mrac.robust_line.residual_order import (
     Points,
     SortBuffers,
+    exact_slope_range,
     order_by_residual,
     reverse_distinct,
     sort_buffers,
     sort_points,
-    trusted_slopes,
 )
 from mrac.robust_line.select import order_statistics_in_place
 from mrac.robust_line.slope_streaming import slope_by_streaming
@@ -34,7 +34,7 @@ from mrac.robust_line.slopes import mean_slope
 from mrac.runtime.jit import kernel
 
 _ROUNDS = 30
-"""Rounds after which the search gives up for the streaming selection; three are usual."""
+"""Rounds after which the search falls back to the streaming selection; three are usual."""
 
 _MARGIN = 2.5
 """Standard deviations of a sample quantile between the wanted rank and a proposed threshold."""
@@ -42,7 +42,7 @@ _MARGIN = 2.5
 _PAD = 2.0**-50
 """Relative distance of the thresholds that enclose a slope shared by many pairs but not equal to any double."""
 
-_SHRUNK, _FOUND, _BETWEEN, _UNTRUSTED = 0, 1, 2, 3
+_SHRUNK, _FOUND, _BETWEEN, _INEXACT = 0, 1, 2, 3
 
 
 class Search(NamedTuple):
@@ -50,7 +50,7 @@ class Search(NamedTuple):
 
     Attributes:
         points: the K points.
-        trusted: (2,) least and greatest |slope| != 0 that may serve as a threshold.
+        exact: (2,) least and greatest |slope| != 0 that may serve as a threshold.
         edges: (2,) thresholds; the wanted slopes lie strictly between them.
         counts: (2,) number of slopes <= edges[0] and number of slopes < edges[1].
         proposed: (4,) thresholds to try next, in ascending order.
@@ -66,7 +66,7 @@ class Search(NamedTuple):
     """
 
     points: Points
-    trusted: FloatArray
+    exact: FloatArray
     edges: FloatArray
     counts: NDArray[np.int64]
     proposed: FloatArray
@@ -95,7 +95,7 @@ def candidate_capacity(size: int) -> int:
 
 @kernel
 def _start(search: Search) -> int:
-    """Opens the search: no threshold yet, every pair of distinct x in between. Returns the number of those pairs."""
+    """Starts the search: no threshold yet, all pairs of distinct x in between. Returns the number of those pairs."""
     size = search.points.x.size
     for i in range(size):
         search.lower[i] = i
@@ -124,10 +124,10 @@ def _try(search: Search, slope: float, first: int, last: int) -> int:
 
     Returns:
         _SHRUNK, or without any change: _FOUND where both ranks hold `slope` itself, _BETWEEN where it
-        separates them, _UNTRUSTED where the count could be wrong.
+        separates them, _INEXACT where the count could be wrong.
     """
-    if slope != 0.0 and not (search.trusted[0] <= abs(slope) <= search.trusted[1]):
-        return _UNTRUSTED
+    if slope != 0.0 and not (search.exact[0] <= abs(slope) <= search.exact[1]):
+        return _INEXACT
     equal = order_by_residual(search.points, slope, search.sort, search.below, search.upto)
     fewer = count_inversions(search.below, search.sort.spare_item, search.spare)
     if fewer + equal <= first:
@@ -201,7 +201,7 @@ def _find(search: Search, first: int, last: int) -> tuple[int, float, float]:
     _align(search)
     listed = list_inversion_slopes(search.below, search.spare, search.x, search.y, search.slopes)
     if listed != counts[1] - counts[0] or listed > search.slopes.size:
-        return _UNTRUSTED, np.nan, np.nan
+        return _INEXACT, np.nan, np.nan
     low, high = order_statistics_in_place(search.slopes[:listed], first - counts[0], last - counts[0])
     return _FOUND, low, high
 
@@ -212,11 +212,11 @@ def _new_search(x: FloatArray, y: FloatArray, capacity: int) -> Search:
     size = x.size
     sort = sort_buffers(size)
     points = sort_points(x, y, sort)
-    trusted = np.empty(2)
-    trusted[0], trusted[1] = trusted_slopes(points)
+    exact = np.empty(2)
+    exact[0], exact[1] = exact_slope_range(points)
     return Search(
         points,
-        trusted,
+        exact,
         np.empty(2),
         np.empty(2, np.int64),
         np.empty(4),
@@ -246,7 +246,7 @@ def slope_by_inversion_counting(x: FloatArray, y: FloatArray, capacity: int = 0)
 
     Returns:
         The median slope [y per x]; NaN where no two x differ. Where the numbers are too extreme for counting
-        (see `trusted_slopes`) it comes from `slope_by_streaming`, in O(K**2) time.
+        (see `exact_slope_range`) it comes from `slope_by_streaming`, in O(K**2) time.
     """
     if x.size < 2:
         return np.nan
@@ -254,9 +254,9 @@ def slope_by_inversion_counting(x: FloatArray, y: FloatArray, capacity: int = 0)
     total = _start(search)
     if total == 0:
         return np.nan
-    code = _UNTRUSTED
+    code = _INEXACT
     slopes = np.empty(2)
-    if search.trusted[0] <= search.trusted[1]:
+    if search.exact[0] <= search.exact[1]:
         # Both middle ranks at once; one after the other only where a threshold falls right between them.
         for ranks in range(3):
             first = total // 2 if ranks == 2 else (total - 1) // 2

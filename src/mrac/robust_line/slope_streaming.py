@@ -1,7 +1,7 @@
-"""The median slope of all pairs without keeping any: O(K**2) time, O(K) memory, exact for every finite input.
+"""The median slope of all pairs without storing them: O(K**2) time, O(K) memory, exact for every finite input.
 
-The last resort of slope selection, for numbers too extreme to count with: a radix selection on the bits of
-the slopes, 16 bits per pass over all pairs, so that ties, infinities and subnormals cost nothing extra.
+The fallback of slope selection for numbers too extreme for counting: a radix selection on the bits of the slopes,
+16 bits per pass over all pairs, so that ties, infinities and subnormals cost nothing extra.
 """
 
 import numpy as np

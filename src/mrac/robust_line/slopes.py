@@ -1,8 +1,9 @@
-"""What all slope estimators agree on: the mean of two middle slopes, and numbers whose differences overflow."""
+"""Shared by the slope estimators: the median of slopes, and a test for overflow."""
 
 import numpy as np
 
 from mrac.conventions import FloatArray
+from mrac.robust_line.select import order_statistics_in_place
 from mrac.runtime.jit import kernel
 
 _HALF_RANGE = 2.0**1022
@@ -19,6 +20,15 @@ def mean_slope(low: float, high: float) -> float:
     if np.isfinite(mean) or low == high:
         return low if low == high else mean
     return 0.0 if low == -high else 0.5 * low + 0.5 * high
+
+
+@kernel
+def median_slope_in_place(slopes: FloatArray, count: int) -> float:
+    """Returns the median of the `count` least of `slopes`, NaN where `count` is 0, and destroys `slopes`."""
+    if count == 0:
+        return np.nan
+    low, high = order_statistics_in_place(slopes, (count - 1) // 2, count // 2)
+    return mean_slope(low, high)
 
 
 @kernel

@@ -1,7 +1,7 @@
 """The line with the least sum of truncated absolute errors, exactly (the alignment of MoGe, Wang et al. 2025).
 
 Such a line passes through one of the points. With that point as the pivot the sum depends on the slope alone, piecewise
-linearly, and its minima lie where another point is met as well; sorted breakpoints tell them without trying each.
+linearly, and its minima are at slopes through another point; they are found from the sorted breakpoints.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ from mrac.conventions import FloatArray
 from mrac.runtime.jit import kernel
 
 MAX_PIVOTS: Final = 512
-"""More are not tried, but that many, evenly spaced in the order given: the time grows with K² otherwise."""
+"""Of more points that many are pivots, evenly spaced in the order given: else the time would grow with K²."""
 
 
 def truncated_l1_line(
@@ -26,7 +26,7 @@ def truncated_l1_line(
         y: (K,).
         weight: (K,) > 0.
         limit: > 0; may be infinite.
-        rising: whether a slope <= 0 is taken only where no local minimum has another.
+        rising: whether a slope <= 0 is used only if no local minimum has a slope > 0.
     """
     pivots = np.unique(np.linspace(0, x.size - 1, min(x.size, MAX_PIVOTS)).astype(np.int64))
     slope, pivot, cost = _search(x, y, weight, limit, pivots, rising)
@@ -41,7 +41,7 @@ def truncated_l1_line(
 def _search(
     x: FloatArray, y: FloatArray, weight: FloatArray, limit: float, pivots: NDArray[np.int64], rising: bool
 ) -> tuple[float, int, float]:
-    """The best slope, its pivot (-1 if there is no slope to choose) and the sum."""
+    """The best slope, its pivot (-1 if there is no candidate slope) and the sum."""
     best_cost, best_slope, best_pivot = np.inf, 0.0, -1
     for pivot in pivots:
         slopes = _local_minima(x - x[pivot], y - y[pivot], weight, limit)
@@ -68,15 +68,15 @@ def _local_minima(dx: FloatArray, dy: FloatArray, weight: FloatArray, limit: flo
     pull = w * run
     met = rise / run
     reach = limit / pull
-    # The derivative jumps by 2·pull where a point is met, and back by one pull where the point is lost on either side.
+    # The derivative jumps by 2·pull where the line meets a point, and by -pull where that point's error is truncated.
     at = np.concatenate((met, met - reach, met + reach))
     jump = np.concatenate((2.0 * pull, -pull, -pull))
     order = np.argsort(at)
     minima = np.empty(n)
-    # Rounding in the sums may hide a tie; a candidate too many costs one more evaluation, one too few the answer.
+    # Rounding in the sums may hide a tie; one candidate too many costs an evaluation, one too few the minimum.
     slack = 1e-9 * pull.sum()
     count, derivative, i = 0, 0.0, 0
-    if limit == np.inf:  # then no point is lost: far to the left all pull to the right
+    if limit == np.inf:  # then no error is truncated: at slope -inf the derivative is that of all points
         derivative = -pull.sum()
         order = order[at[order] > -np.inf]
     while i < order.size:

@@ -1,1 +1,1 @@
-"""How things run: compiled kernels, parallel loops, ONNX sessions, cached predictions."""
+"""Execution: compiled kernels, parallel loops, ONNX sessions, weight files, the prediction cache."""

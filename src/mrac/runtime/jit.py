@@ -1,17 +1,18 @@
-"""The one way this package compiles a numeric kernel: typed, cached on disk, without the interpreter lock."""
+"""Compiles numeric kernels with numba: typed, cached on disk, without the interpreter lock."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.extending import register_jitable
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 
 
 def kernel(function: _Kernel) -> _Kernel:
-    """Compiles `function` with numba on first call and caches it, so that the second process starts warm.
+    """Compiles `function` with numba on the first call and caches it on disk for later processes.
 
-    IEEE semantics are kept (no fastmath): the robust estimators must see infinities and signed zeros as they are.
+    IEEE semantics are kept (no fastmath): the robust estimators depend on infinities and signed zeros.
     """
     return _compile(function, fastmath=False)
 
@@ -19,10 +20,15 @@ def kernel(function: _Kernel) -> _Kernel:
 def fast_kernel(function: _Kernel) -> _Kernel:
     """As `kernel`, with float reassociation allowed so that dense loops vectorise; for finite values only.
 
-    Cores are used by running such kernels from `mrac.runtime.parallel`, not by numba's own thread pool, whose default
+    To use several cores, run such kernels from `mrac.runtime.parallel`, not in numba's own thread pool, whose default
     layer aborts the process when two Python threads enter it at once.
     """
     return _compile(function, fastmath=True)
+
+
+def shared(function: _Kernel) -> _Kernel:
+    """Leaves `function` as it is for Python, and lets compiled kernels call it too."""
+    return register_jitable(function)
 
 
 def _compile(function: _Kernel, fastmath: bool) -> _Kernel:

@@ -1,4 +1,4 @@
-"""An ONNX file: which one it is, what it says of itself, and ready to run on the CPU, loaded once per process."""
+"""Runs ONNX files on the CPU, loaded once per process; also their metadata and the digest of their content."""
 
 import hashlib
 import threading
@@ -35,7 +35,7 @@ def run_network(path: Path, inputs: FloatArray | Mapping[str, FloatArray], where
 
 
 def network_metadata(path: Path, where: str) -> dict[str, str]:
-    """What the file in `path` says of itself, by key; empty where it says nothing.
+    """The metadata of the ONNX file `path`, by key; empty if it has none.
 
     Raises:
         ContractError: the file is missing or broken.
@@ -44,18 +44,18 @@ def network_metadata(path: Path, where: str) -> dict[str, str]:
 
 
 def network_identity(path: Path) -> str | None:
-    """The runtime's version and the file's content; None where it is missing or its weights lie in another file."""
+    """The runtime's version and a digest of the file; None if it is missing or its weights are in another file."""
     try:
         content = _content(str(path), path.stat().st_mtime_ns)
     except OSError:
-        return None  # the call itself will say what is missing
+        return None  # the call itself raises the error
     return None if content is None else f"onnxruntime {version('onnxruntime')}, {content}"
 
 
 @lru_cache(maxsize=16)
 def _content(path: str, changed_ns: int) -> str | None:  # keyed by the time of the last change
     content = Path(path).read_bytes()
-    # How the format names a file of weights beside it (an entry of key "location"): that one may change unseen.
+    # The format's entry "location" names an external file of weights, which may change while this file does not.
     return None if b"\x0a\x08location" in content else hashlib.sha256(content).hexdigest()
 
 
@@ -66,19 +66,19 @@ def _described(inputs: FloatArray | Mapping[str, FloatArray]) -> str:
 
 
 def _session(path: Path, where: str) -> Any:
-    # The lock, so that threads which all meet a network for the first time do not each load it.
+    # The lock keeps threads that need a network for the first time from each loading it.
     with _loading:
         return _load(str(path), path.stat().st_mtime_ns if path.is_file() else 0, where)
 
 
 @lru_cache(maxsize=8)  # a foundation and the heads of a whole benchmark
 def _load(path: str, changed_ns: int, where: str) -> Any:  # keyed by the time of the last change
-    import onnxruntime  # noqa: PLC0415  (half a second and 50 MB: only those who use a network pay)
+    import onnxruntime  # noqa: PLC0415  (half a second and 50 MB: only if a network is used)
 
     if not Path(path).is_file():
         raise ContractError(f"{where}: no file {path}")
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = core_limit() or 0  # 0: as many as the runtime finds good
+    options.intra_op_num_threads = core_limit() or 0  # 0: the runtime's own choice
     try:
         return onnxruntime.InferenceSession(path, sess_options=options, providers=["CPUExecutionProvider"])
     except Exception as error:  # as above

@@ -1,26 +1,28 @@
 """Runs kernels that release the interpreter lock on all the cores this process may use."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TypeVar
+from typing import Final, TypeVar
 
 _Result = TypeVar("_Result")
 _limit: int | None = None
+# Double precision for so many rows only: whole maps of it would be 400 MB each at 50 megapixels.
+BAND_ROWS: Final = 64
 
 
 def limit_cores(number: int) -> None:
-    """From now on this process uses at most so many cores, networks included that it has not loaded yet.
+    """Limits this process to `number` cores, including the networks that it loads from now on.
 
-    For a process that is one of many at work on the machine: threads of theirs would wait for each other.
+    For a process that is one of many on the machine: their threads would wait for each other.
     """
     global _limit  # noqa: PLW0603  (a property of the process, as the affinity is)
     _limit = number
 
 
 def core_limit() -> int | None:
-    """What `limit_cores` said, or None."""
+    """The limit set by `limit_cores`, or None."""
     return _limit
 
 
@@ -35,13 +37,13 @@ def for_each_span(count: int, work: Callable[[int, int], None]) -> None:
 
     Args:
         count: how many items there are; 0 calls nothing.
-        work: must release the interpreter lock to gain anything, and write to places of its own.
+        work: must release the interpreter lock to gain speed, and write to memory of its own.
     """
     map_spans(count, work)
 
 
 def map_spans(count: int, work: Callable[[int, int], _Result]) -> list[_Result]:
-    """What `work(start, stop)` gives for each of the spans of `for_each_span`, in their order."""
+    """The results of `work(start, stop)` for the spans of `for_each_span`, in their order."""
     workers = min(num_cores(), count)
     if workers <= 1:
         return [work(0, count)] if count else []
@@ -49,3 +51,25 @@ def map_spans(count: int, work: Callable[[int, int], _Result]) -> list[_Result]:
     # A pool per call costs 0.1 ms and leaves no thread behind: safe to fork, nothing at import time.
     with ThreadPoolExecutor(workers) as pool:
         return [done.result() for done in [pool.submit(work, a, b) for a, b in pairwise(edges)]]
+
+
+def row_bands(first: int, last: int, rows: int = BAND_ROWS) -> Iterator[slice]:
+    """Consecutive slices that cover the rows from `first` to before `last`, each of at most `rows` rows."""
+    for top in range(first, last, rows):
+        yield slice(top, min(top + rows, last))
+
+
+def for_each_band(num_rows: int, work: Callable[[slice], None], rows: int = BAND_ROWS) -> None:
+    """Calls `work(band)` for bands of at most `rows` rows that cover `range(num_rows)`, on all cores.
+
+    Args:
+        num_rows: rows of the image; 0 calls nothing.
+        work: takes a slice of rows. It should release the interpreter lock, and write to these rows only.
+        rows: the most rows in a band; where one core's span of rows ends, a band may be shorter.
+    """
+
+    def span(first: int, last: int) -> None:
+        for band in row_bands(first, last, rows):
+            work(band)
+
+    for_each_span(num_rows, span)

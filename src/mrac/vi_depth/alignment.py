@@ -1,4 +1,4 @@
-"""VI-Depth's global alignment: one line from relative to metric inverse depth, by least squares, over all readings."""
+"""VI-Depth's global alignment: the least-squares line from relative to metric inverse depth over all readings."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,10 +15,10 @@ _ROWS: Final = 64  # of an image, aligned at a time: whole maps in double precis
 
 @dataclass(frozen=True, eq=False)
 class PixelReadings:
-    """Readings as VI-Depth takes them: at most one per pixel, in the order of a scan of the image.
+    """Readings as VI-Depth uses them: at most one per pixel, row by row.
 
     Attributes:
-        uv_px: (K, 2) whole pixels inside the image, u right and v down, no two alike.
+        uv_px: (K, 2) whole pixels inside the image, u right and v down, all different.
         inv_z_per_m: (K,) float32 inverse depth, finite and > 0.
     """
 
@@ -29,20 +29,20 @@ class PixelReadings:
         return self.inv_z_per_m.size
 
     def at(self, values: FloatArray) -> FloatArray:
-        """(K,) what an (H, W) map holds at the readings."""
+        """(K,) the values of an (H, W) map at the readings."""
         return values[self.uv_px[:, 1], self.uv_px[:, 0]]
 
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """The line inv_z = scale · x + shift, and the map it gives.
+    """The line inv_z = scale · x + shift, and the aligned map.
 
     Attributes:
-        scale: slope; of either sign, since VI-Depth does not look at it.
+        scale: slope; of either sign, since VI-Depth does not check it.
         shift: intercept, 1/m.
         inv_z_per_m: (H, W) float32, finite, within the predicted range.
-        status: `ok`; `flat_relative_depth` if no line can be told (no reading, one, or all on one relative value).
-            Scale and shift are then 0 and the map lies at the far limit everywhere, as VI-Depth has it.
+        status: `ok`; `constant_relative_depth` if there is no line (no reading, one, or all on one relative value).
+            Scale and shift are then 0 and the map is at the far limit everywhere, as in VI-Depth.
     """
 
     scale: float
@@ -52,22 +52,22 @@ class Alignment:
 
 
 def readings_on_pixels(uv_px: FloatArray, z_m: FloatArray, shape: tuple[int, int], ranges: Ranges) -> PixelReadings:
-    """The readings that count, each moved to the pixel it lies in.
+    """The readings within the range, each moved to its pixel.
 
-    Of several in one pixel the nearest stays, as in any depth image made by projecting points: it hides the others.
+    Of several in one pixel the nearest is kept, as in any depth image made by projecting points: it hides the others.
 
     Args:
         uv_px: (K, 2) positions inside the image; sub-pixel ones are rounded.
-        z_m: (K,) metres; what is NaN or not strictly within the range does not count.
+        z_m: (K,) metres; what is NaN or not strictly within the range is dropped.
         shape: (H, W).
-        ranges: which readings count.
+        ranges: the range of readings.
 
     Raises:
         ContractError: a position lies outside the image.
     """
     H, W = shape
     pixel = np.floor(uv_px + 0.5)
-    # The sum above can round up to the next pixel only at the last bit before it; further off is a mistake.
+    # The sum above can round up to the next pixel only at the last bit before it; anything further off is an error.
     if not (np.isfinite(pixel).all() and (pixel >= 0).all() and (uv_px <= np.array([W, H]) - 0.5).all()):
         raise ContractError(f"vi_depth: all of uv_px must lie inside the image of {W} × {H} pixels")
     u, v = np.minimum(pixel, np.array([W, H]) - 1).astype(np.intp).T
@@ -82,7 +82,7 @@ def readings_on_pixels(uv_px: FloatArray, z_m: FloatArray, shape: tuple[int, int
 
 
 def align(relative: FloatArray, readings: PixelReadings, ranges: Ranges) -> Alignment:
-    """Fits the line to all readings alike, no outlier rejected, and applies it to every pixel.
+    """Fits the line to all readings with equal weight, no outlier rejected, and applies it to every pixel.
 
     Args:
         relative: (H, W) relative inverse depth, finite; larger is nearer.
@@ -90,14 +90,14 @@ def align(relative: FloatArray, readings: PixelReadings, ranges: Ranges) -> Alig
         ranges: the limits of the map.
     """
     x, y = readings.at(relative).astype(np.float64), readings.inv_z_per_m.astype(np.float64)
-    # The determinant of the normal equations is zero exactly if all x are equal; computed it would be rounding noise.
+    # The determinant of the normal equations is zero exactly if all x are equal; computed, it is rounding noise.
     flat = x.size == 0 or bool(x.min() == x.max())
     scale, shift = (0.0, 0.0) if flat else _line(x, y)
     aligned = np.empty(relative.shape, np.float32)
     for top in range(0, relative.shape[0], _ROWS):
         rows = slice(top, top + _ROWS)
         aligned[rows] = np.clip(relative[rows].astype(np.float64) * scale + shift, *ranges.inv_limits_per_m)
-    return Alignment(scale, shift, aligned, "flat_relative_depth" if flat else "ok")
+    return Alignment(scale, shift, aligned, "constant_relative_depth" if flat else "ok")
 
 
 def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Reads a learner's weights, published or our own: numbers alone, nothing that runs, all names and shapes checked."""
+"""Reads a scale-map learner's weights, published or our own: tensors only, no code, all names and shapes checked."""
 
 import warnings
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ def load_learner(path: Path) -> ScaleMapLearner:
     Raises:
         ContractError: the file is missing or damaged, holds objects other than numbers, or is of another network.
     """
-    with torch.device("meta"):  # no time and no random numbers spent on weights that are replaced at once
+    with torch.device("meta"):  # without initialising weights that are replaced at once
         network = ScaleMapLearner()
     state = _read_safetensors(path)[0] if path.suffix == ".safetensors" else _state(_read(path), path)
     _check(state, network.state_dict(), path)
@@ -33,7 +33,7 @@ def load_learner(path: Path) -> ScaleMapLearner:
 
 
 def read_about(path: Path) -> dict[str, str]:
-    """The words about the network in a .safetensors file; a checkpoint has none.
+    """The metadata of a .safetensors file; a checkpoint has none.
 
     Raises:
         ContractError: the file is missing or damaged.
@@ -52,7 +52,7 @@ def _read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 def _read(path: Path) -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that an unusual file may fail; if it does, we say so ourselves
+            warnings.simplefilter("ignore")  # about unusual files; if one fails, the error below is raised
             return torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         raise ContractError(f"vi_depth: {path} cannot be read ({error.strerror or error}); {_NEEDED}") from None
@@ -66,7 +66,7 @@ def _read(path: Path) -> Any:
 
 
 def _state(content: Any, path: Path) -> dict[str, Tensor]:
-    """The network's entries by their own names, out of any of the three layouts that VI-Depth accepts."""
+    """The network's tensors by name, out of any of the three layouts that VI-Depth accepts."""
     if isinstance(content, Mapping) and "optimizer" in content:
         content = content.get("model")
     if isinstance(content, Mapping) and "state_dict" in content:
@@ -82,15 +82,15 @@ def _state(content: Any, path: Path) -> dict[str, Tensor]:
 def _check(state: dict[str, Tensor], needed: Mapping[str, Tensor], path: Path) -> None:
     missing = [f"{name!r} is missing" for name in needed if name not in state]
     extra = [f"{name!r} is not part of it" for name in state if name not in needed]
-    unlike = [
+    unfit = [
         f"{name!r} is {_described(state[name])} where {_described(like)} is needed"
         for name, like in needed.items()
-        if name in state and not _alike(state[name], like)
+        if name in state and not _same_kind(state[name], like)
     ]
-    if missing or extra or unlike:
+    if missing or extra or unfit:
         raise ContractError(
-            f"vi_depth: {path} does not fit the scale-map learner: {(missing + unlike + extra)[0]} (of {len(needed)} "
-            f"entries {len(missing)} missing, {len(unlike)} of another shape or kind; {len(extra)} extra); {_NEEDED}"
+            f"vi_depth: {path} does not fit the scale-map learner: {(missing + unfit + extra)[0]} (of {len(needed)} "
+            f"entries {len(missing)} missing, {len(unfit)} of another shape or kind; {len(extra)} extra); {_NEEDED}"
         )
     damaged = [name for name, value in state.items() if not bool(torch.isfinite(value).all())]
     if damaged:
@@ -99,7 +99,7 @@ def _check(state: dict[str, Tensor], needed: Mapping[str, Tensor], path: Path) -
         )
 
 
-def _alike(value: object, like: Tensor) -> bool:
+def _same_kind(value: object, like: Tensor) -> bool:
     return (
         isinstance(value, Tensor)
         and value.layout == torch.strided

@@ -1,4 +1,4 @@
-"""What the file of a learner says about it: the statistics of its inputs and its ranges, as text beside the weights."""
+"""Metadata of a scale-map learner's file: the statistics of its inputs and its ranges, as text beside the weights."""
 
 import json
 import math
@@ -14,7 +14,7 @@ KIND: Final = "sml"
 
 
 def describe(standardisation: Standardisation, ranges: Ranges) -> dict[str, str]:
-    """The entries for a file's metadata, from which `described` makes the same two again."""
+    """The entries of a file's metadata; `described` parses them."""
     return {
         "mrac.kind": KIND,
         "mrac.standardisation": json.dumps(asdict(standardisation)),

@@ -1,4 +1,4 @@
-"""Which learner is meant, where its file lies, and ready to run with what belongs to it."""
+"""Finds and loads a scale-map learner, published or our own, with its input statistics and ranges."""
 
 import os
 import re
@@ -12,16 +12,16 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError, MissingExtra
-from mrac.head._weights import weights_path
 from mrac.io.files import user_path
 from mrac.runtime.cache.location import user_cache
 from mrac.runtime.onnx_session import network_metadata, run_network
+from mrac.runtime.weight_files import weights_path
 from mrac.vi_depth.description import described
 from mrac.vi_depth.predictors import Standardisation, predictor
 from mrac.vi_depth.ranges import VOID, Ranges
 from mrac.vi_depth.refinement import Learner
 
-FOLDER_VARIABLE: Final = "MRAC_VI_DEPTH"  # where published checkpoints lie
+FOLDER_VARIABLE: Final = "MRAC_VI_DEPTH"  # folder of the published checkpoints
 RETRAINED: Final = "sml_retrained"
 _NEED_TORCH: Final = (".ckpt", ".safetensors")
 _WHERE: Final = "head/sml"
@@ -30,12 +30,12 @@ _loading = threading.Lock()
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A learner and what it was trained with.
+    """A learner with the statistics and ranges that it was trained with.
 
     Attributes:
         learner: the network.
         standardisation: of its inputs.
-        ranges: its own; a user may choose others.
+        ranges: its own; a user may set others.
         path: of its file.
     """
 
@@ -46,17 +46,17 @@ class Trained:
 
 
 def open_learner(weights: str, predictor_name: str, budget: int) -> Trained:
-    """The learner that these three choose; a file is loaded once while it does not change.
+    """The learner that these three select; a file is loaded once while it does not change.
 
     Args:
         weights: a name of the package's own, or a file: .onnx, .ckpt (as published) or .safetensors. Empty stands for
             the published checkpoint of the predictor, or without one for `sml_retrained`.
         predictor_name: whose statistics standardise the inputs; empty takes the file's own, or those of the predictor
             in the name of a published checkpoint.
-        budget: of readings, 150, 500 or 1500; counts where a predictor is named.
+        budget: of readings, 150, 500 or 1500; used only with a predictor.
 
     Raises:
-        ContractError: the file is missing, which one to get is said; or it is damaged, or not of a learner.
+        ContractError: the file is missing (the message says which one to get), damaged, or not of a learner.
         MissingExtra: a .ckpt or .safetensors needs torch, which is not installed.
     """
     path = _file(weights, predictor_name, budget)
@@ -67,7 +67,7 @@ def open_learner(weights: str, predictor_name: str, budget: int) -> Trained:
     if path.suffix not in _NEED_TORCH:
         about, learner = network_metadata(path, _WHERE), partial(_run_onnx, path)
     else:
-        with _loading:  # so that threads which all meet a network for the first time do not each load it
+        with _loading:  # so that threads that need a network for the first time do not each load it
             about, learner = _load_with_torch(str(path), path.stat().st_mtime_ns)
     if published is not None:
         return Trained(learner, published, VOID, path)
@@ -97,7 +97,7 @@ def _published_folder() -> Path:
 
 
 def _published(path: Path, predictor_name: str, budget: int) -> Standardisation | None:
-    """The statistics of a published learner; None where the file must say them itself."""
+    """The statistics of a published learner; None if they have to be in the file."""
     found = re.match(r"sml_model\.dpredictor\.(\w+)\.nsamples\.(\d+)\.", path.name)
     if found and predictor_name and (found[1], int(found[2])) != (predictor_name, budget):
         raise ContractError(

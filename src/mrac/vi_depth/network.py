@@ -1,4 +1,4 @@
-"""The scale-map learner: MiDaS v2.1 small on two channels, its names and shapes those of the published weights."""
+"""The scale-map learner: MiDaS v2.1 small on two channels, with the names and shapes of the published weights."""
 
 import numpy as np
 import torch
@@ -74,7 +74,7 @@ def _stage(inputs: int, outputs: int, *, num: int, kernel: int, stride: int) -> 
 
 
 class Trunk(nn.Module):
-    """EfficientNet-Lite3 without its classifier, cut where the decoder taps it."""
+    """EfficientNet-Lite3 without its classifier, split where the decoder reads it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class ResidualUnit(nn.Module):
 
 
 class Fusion(nn.Module):
-    """One step up the pyramid: the trunk's map of this size added, filtered, twice the size."""
+    """One step of the feature pyramid: adds the trunk's map of this size, filters, doubles the size."""
 
     def __init__(self, channels: int, outputs: int) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class Decoder(nn.Module):
         self.layer2_rn = nn.Conv2d(48, 128, 3, padding=1, bias=False)
         self.layer3_rn = nn.Conv2d(136, 256, 3, padding=1, bias=False)
         self.layer4_rn = nn.Conv2d(384, 512, 3, padding=1, bias=False)
-        self.refinenet4 = Fusion(512, 256)  # nothing to add yet: its `resConfUnit1` is published but never runs
+        self.refinenet4 = Fusion(512, 256)  # no map to add: its `resConfUnit1` is published but never runs
         self.refinenet3 = Fusion(256, 128)
         self.refinenet2 = Fusion(128, 64)
         self.refinenet1 = Fusion(64, 64)
@@ -174,7 +174,7 @@ class Decoder(nn.Module):
 
 
 class ScaleMapLearner(nn.Module):
-    """Aligned inverse depth and scale map to the factor that inverse depth is multiplied with. It sees no image."""
+    """Aligned inverse depth and scale map to the factor of inverse depth. The image is not an input."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -188,7 +188,7 @@ class ScaleMapLearner(nn.Module):
 
 
 def predict_scale(network: ScaleMapLearner, x: FloatArray) -> FloatArray:
-    """`refinement.Learner` by torch: (1, 2, h, w) to (1, 1, h, w), float32, where the network's weights lie."""
+    """`refinement.Learner` by torch: (1, 2, h, w) to (1, 1, h, w), float32, on the device of the weights."""
     with torch.no_grad():
         scale: Tensor = network(torch.from_numpy(x).to(next(network.parameters()).device))
     return np.asarray(scale.cpu().numpy(), np.float32)

@@ -1,4 +1,4 @@
-"""The four distances that VI-Depth is told: which readings count, and how near or far its answer may be."""
+"""VI-Depth's limits of depth: the range of readings that are used, and the range of its predictions."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,16 +7,16 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.options import check_numbers
+from mrac.registry import check_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranges:
-    """Distances in metres along the optical axis; the defaults are those of the VOID data the networks learnt from.
+    """Distances in metres along the optical axis; the defaults are those of VOID, the training data.
 
     Attributes:
-        min_depth_m: a reading counts if it is farther than this (strictly).
-        max_depth_m: a reading counts if it is nearer than this (strictly).
+        min_depth_m: a reading is used if it is farther than this (strictly).
+        max_depth_m: a reading is used if it is nearer than this (strictly).
         min_pred_m: no predicted depth is below this.
         max_pred_m: no predicted depth is above this.
     """
@@ -33,8 +33,8 @@ class Ranges:
                 f"Ranges: min_depth_m = {self.min_depth_m:g} and max_depth_m = {self.max_depth_m:g} arrived; the "
                 "first must be the smaller one"
             )
-        # Readings beyond what may be predicted drag the whole map to the limit: with readings up to 80 m and a limit
-        # of 8 m the alignment becomes one constant. Nobody wants that; who changes one bound must change the other.
+        # Readings beyond the limit of predictions move the whole map to the limit: with readings up to 80 m and a limit
+        # of 8 m the alignment becomes one constant. So both limits have to be changed together.
         if not (self.min_pred_m <= self.min_depth_m and self.max_depth_m <= self.max_pred_m):
             raise ContractError(
                 f"Ranges: predictions from {self.min_pred_m:g} to {self.max_pred_m:g} m do not cover readings from "
@@ -49,14 +49,13 @@ class Ranges:
     def depth_m(self, inv_z_per_m: FloatArray) -> FloatArray:
         """Depth in metres, float32, within [min_pred_m, max_pred_m], from inverse depth in 1/m of any shape.
 
-        VI-Depth itself does not clamp here. But its last step is a bicubic resize, which overshoots at edges, below
-        zero if they are steep, and depth would then be negative.
+        VI-Depth itself does not clamp here. But its last step is a bicubic resize, which overshoots at edges; below
+        zero, depth would be negative.
         """
         return (1.0 / np.clip(inv_z_per_m, *self.inv_limits_per_m)).astype(np.float32)
 
 
 VOID: Final = Ranges()
-OUTDOOR: Final = Ranges(max_depth_m=80.0, max_pred_m=80.0)
-# One set of limits for rooms and streets alike, where no published weights ask for theirs. They shut out sensor faults
-# and the horizon only: what a scene holds is for the readings to say.
+# One set of limits for rooms and streets, for weights that are not the published ones. They exclude sensor faults and
+# the horizon only: the range of a scene follows from its readings.
 WIDE: Final = Ranges(min_depth_m=0.1, max_depth_m=100.0, min_pred_m=0.1, max_pred_m=100.0)

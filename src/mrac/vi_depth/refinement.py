@@ -1,4 +1,4 @@
-"""From an alignment and its scale map through the scale-map learner to refined inverse depth, whatever runs it."""
+"""Applies the scale-map learner to an alignment and its scale map: refined inverse depth."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.vi_depth.predictors import Standardisation
 from mrac.vi_depth.ranges import Ranges
-from mrac.vi_depth.resize import LEARNER_RULE, resize_cubic
+from mrac.vi_depth.resize import learner_shape, resize_cubic
 
 # (1, 2, h, w) float32 network input to (1, 1, h, w) float32 scale, >= 0. Torch's is `network.predict_scale`.
 Learner = Callable[[FloatArray], FloatArray]
@@ -23,21 +23,21 @@ def refine(
 ) -> FloatArray:
     """The alignment times the learner's scale: (H, W) float32 inverse depth, 1/m.
 
-    These are VI-Depth's own numbers: clamped where the network works, and again overshooting on the way back to full
-    size. `Ranges.depth_m` makes depth of them.
+    These are VI-Depth's own numbers: clamped at the network's resolution, then resized bicubically, which overshoots.
+    `Ranges.depth_m` converts them to depth.
 
     Args:
         aligned_per_m: (H, W) inverse depth of the alignment.
         unit_scale: (H, W) scale map in [0, 1], `ScaleMap.unit`.
         standardisation: of the predictor and budget that the learner was trained for.
-        ranges: the limits of what may be predicted.
+        ranges: the limits of the prediction.
         learner: the network.
 
     Raises:
-        ContractError: the network gives anything but finite numbers.
+        ContractError: the network's output is not finite.
     """
     H, W = aligned_per_m.shape
-    shape = LEARNER_RULE.shape((H, W))
+    shape = learner_shape((H, W))
     small_per_m, small_scale = resize_cubic(aligned_per_m, shape), resize_cubic(unit_scale, shape)
     scale = learner(network_input(small_per_m, small_scale, standardisation))[0, 0]
     if not np.isfinite(scale).all():
@@ -46,7 +46,7 @@ def refine(
 
 
 def network_input(inv_z_per_m: FloatArray, unit_scale: FloatArray, standardisation: Standardisation) -> FloatArray:
-    """(1, 2, h, w) float32 from inverse depth and scale map of (h, w) each; in this order."""
+    """(1, 2, h, w) float32 from inverse depth and scale map of (h, w) each, in this order."""
     s = standardisation
     channels = [
         (inv_z_per_m - s.inv_z_mean_per_m) / s.inv_z_std_per_m,

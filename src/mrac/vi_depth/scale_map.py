@@ -1,4 +1,4 @@
-"""VI-Depth's scale map: how far the alignment is off at the readings, interpolated over the triangles between them."""
+"""VI-Depth's scale map: ratio of readings to alignment, interpolated linearly over Delaunay triangles."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,22 +10,22 @@ from mrac.conventions import FloatArray
 from mrac.delaunay import fill_triangles
 from mrac.vi_depth.alignment import PixelReadings
 
-_OUTSIDE: Final = 1.0  # beyond the readings' convex hull the alignment is taken as it is
+_OUTSIDE: Final = 1.0  # beyond the readings' convex hull the alignment is not scaled
 MIN_READINGS: Final = 3
-# VI-Depth gives up at 2e-16 only. But ratios of single precision that should be equal differ by up to 4e-7, and that
-# noise, stretched to [0, 1], is then all that the network sees.
+# VI-Depth's own limit is 2e-16. But ratios of single precision that should be equal differ by up to 4e-7, and the
+# network's input would be that noise, stretched to [0, 1].
 _FLAT: Final = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class ScaleMap:
-    """The factor between the readings' inverse depth and the alignment's.
+    """The ratio of the readings' inverse depth to the alignment's.
 
     Attributes:
-        ratio: (H, W) float32; above 1 is nearer than the alignment says, 1 outside the readings' convex hull.
-        unit: (H, W) float32, the ratio stretched to [0, 1] over this image, as the network takes it; None unless the
-            status is `ok`. There is then nothing for the network to refine, and the alignment is the best answer:
-            VI-Depth itself fails on such a frame.
+        ratio: (H, W) float32; above 1 is nearer than the alignment, 1 outside the readings' convex hull.
+        unit: (H, W) float32, the ratio stretched to [0, 1] over this image, the network's input; None unless the
+            status is `ok`. The network then has nothing to refine, and the result is the alignment: VI-Depth itself
+            fails on such a frame.
         status: `ok`, `too_few_anchors` (fewer than three), `collinear_anchors` or `flat_scale_map`.
     """
 
@@ -39,7 +39,7 @@ def scale_map(aligned_per_m: FloatArray, readings: PixelReadings) -> ScaleMap:
 
     Args:
         aligned_per_m: (H, W) inverse depth after the alignment and its limits, > 0.
-        readings: K of them; their ratio is met exactly.
+        readings: K of them; the map has their ratio exactly.
     """
     if len(readings) < MIN_READINGS:
         return _nothing_to_refine(aligned_per_m, "too_few_anchors")

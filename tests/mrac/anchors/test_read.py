@@ -9,7 +9,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from mrac import Anchors, ContractError
-from mrac.anchors import read_anchors
+from mrac.anchors import csv, read_anchors
 from mrac.io.files import SCALE_KEY, write_depth_png
 
 
@@ -32,6 +32,18 @@ def same(anchors: Anchors, uv: ArrayLike, z: ArrayLike) -> None:
 def test_csv_dialects(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
     same(read_anchors(tmp_path / "a.csv"), [[1.0, 2.0], [4.25, 5.0]], [3.5, 6.0])
+
+
+@pytest.mark.parametrize("sigma_m", [None, [0.1, 1 / 3, np.nan]])
+def test_a_csv_that_was_written_is_read_back_exactly(sigma_m: list[float] | None, tmp_path: Path) -> None:
+    written = Anchors([[1.0, 0.1], [2.0 / 3.0, 5e-324], [np.nan, -0.0]], [np.pi, np.inf, np.nan], sigma_m)
+    csv.write(tmp_path / "a.csv", written)
+    read = read_anchors(tmp_path / "a.csv")
+    np.testing.assert_array_equal(read.uv_px, written.uv_px)
+    np.testing.assert_array_equal(read.z_m, written.z_m)
+    assert (read.sigma_m is None) == (written.sigma_m is None)
+    if read.sigma_m is not None:
+        np.testing.assert_array_equal(read.sigma_m, written.sigma_m)
 
 
 def test_csv_empty_cells_are_readings_that_never_came(tmp_path: Path) -> None:

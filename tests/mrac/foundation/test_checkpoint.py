@@ -19,6 +19,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "hub"
 
 
+@pytest.mark.lab
 def test_what_is_nowhere_is_one_line_with_the_command(hub: Path) -> None:
     with pytest.raises(ContractError) as caught:
         locate("someone/some-network", "here", patterns=("*.json",))
@@ -39,6 +40,7 @@ def test_what_is_no_id_is_named(model: str, tmp_path: Path, monkeypatch: pytest.
         locate(model, "here")
 
 
+@pytest.mark.lab
 def test_the_hub_s_cache_is_found(hub: Path) -> None:
     home = hub / "models--someone--some-network"
     snapshot = home / "snapshots" / ("0" * 40)
@@ -49,6 +51,7 @@ def test_the_hub_s_cache_is_found(hub: Path) -> None:
     assert locate("someone/some-network", "here").folder.resolve() == snapshot.resolve()
 
 
+@pytest.mark.lab
 def test_a_download_without_a_network_fails_at_once(hub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any, **kwargs: Any) -> None:
         raise socket.gaierror(-2, "Name or service not known")

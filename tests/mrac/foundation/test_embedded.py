@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mrac import ContractError, onnx_session, registry
+from mrac import ContractError, registry
 from mrac.conventions import ImageArray
 from mrac.foundation.embedded import NETWORK, Embedded, input_size
+from mrac.runtime import onnx_session
 from tests.contract.test_foundation import picture, write_network
 
 # Of the motorcycle, as its dataset states it.

@@ -11,8 +11,8 @@ from transformers.models.dpt.image_processing_pil_dpt import DPTImageProcessorPi
 
 from mrac.foundation import _depth_anything, _dpt
 from mrac.foundation._catalog import CATALOG
-from mrac.foundation._network import settled
-from mrac.foundation._placement import Placement
+from mrac.foundation._device import ComputeDevice
+from mrac.foundation._network import move_to
 from tests.networks import published
 
 CONFIGS: dict[str, Callable[[], Any]] = {
@@ -80,7 +80,7 @@ def test_equals_transformers_from_end_to_end(
             image_std=[0.229, 0.224, 0.225],
         )
         family = _depth_anything.FAMILY(config, {}, "checkpoint", "here")
-    network = settled(model, family, Placement("cpu", "float32"))
+    network = move_to(ComputeDevice("cpu", "float32"), model, family)
     for shape in shapes:
         image = np.random.default_rng(0).integers(0, 256, (*shape, 3), dtype=np.uint8)
         with torch.inference_mode():

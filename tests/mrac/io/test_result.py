@@ -19,10 +19,10 @@ def test_every_verdict_is_in_the_report(tmp_path: Path, result: MetricDepth) -> 
     write_result(tmp_path, result, ANCHORS, {})
     said = json.loads((tmp_path / "report.json").read_text())["anchors"]
     assert said[1] == {
-        "keep": False, "score": 1e6, "wrong": 1.0, "trust": 0.0, "reason": "not_finite",
+        "keep": False, "score": 1e6, "outlier_probability": 1.0, "weight": 0.0, "reason": "not_finite",
         "u": "nan", "v": 2.0, "z_m": 2.0,
     }  # fmt: skip
-    assert [anchor["wrong"] for anchor in said] == [0.0, 1.0, 0.0, 0.0]
+    assert [anchor["outlier_probability"] for anchor in said] == [0.0, 1.0, 0.0, 0.0]
 
 
 def test_probabilities_are_written_where_they_are_asked_for(tmp_path: Path, result: MetricDepth) -> None:

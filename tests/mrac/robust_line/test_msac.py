@@ -1,7 +1,7 @@
 import numpy as np
 
 from mrac.robust_line.msac import MsacOptions, supporters
-from mrac.robust_line.ransac import consensus
+from mrac.robust_line.ransac import inlier_set
 
 
 def test_prefers_the_tight_set_to_the_one_with_a_straggler_more() -> None:
@@ -9,7 +9,7 @@ def test_prefers_the_tight_set_to_the_one_with_a_straggler_more() -> None:
     x = np.linspace(0, 1, 21)
     y = np.where(np.arange(21) % 2, 10 + x, 5 + x)
     y[2:-1:2] += np.where(np.arange(9) % 2, 0.9, -0.9)  # eleven within 1 of their line, ten exactly on theirs
-    assert consensus(x, y, 1.0, 10_000, 0)[::2].all()
+    assert inlier_set(x, y, 1.0, 10_000, 0)[::2].all()
     np.testing.assert_array_equal(supporters(x, y, np.ones(21), MsacOptions(threshold=1.0)), np.arange(21) % 2 == 1)
 
 

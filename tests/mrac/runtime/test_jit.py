@@ -5,7 +5,7 @@ from typing import Any
 import numba
 import pytest
 
-from mrac import jit
+from mrac.runtime import jit
 from mrac.runtime.jit import fast_kernel, kernel
 
 

@@ -7,24 +7,21 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import onnx
 import onnxruntime
 import pytest
-from onnx import TensorProto, helper
 
-from mrac import ContractError, onnx_session
+from mrac import ContractError
+from mrac.runtime import onnx_session
 from mrac.runtime.onnx_session import network_metadata, run_network
+from tests.onnx_file import Node, write_onnx
 
 A, B = np.full((1, 2), 3.0, np.float32), np.full((1, 2), 5.0, np.float32)
 
 
 def write_difference(path: Path, about: dict[str, str] | None = None, operation: str = "Sub") -> None:
     """Two inputs of shape (1, 2), left and right, and their difference."""
-    left, right, out = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 2]) for n in ("left", "right", "out"))
-    graph = helper.make_graph([helper.make_node(operation, ["left", "right"], ["out"])], "two", [left, right], [out])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    helper.set_model_props(model, about or {})
-    onnx.save(model, str(path))
+    pair = {"left": (1, 2), "right": (1, 2)}
+    write_onnx(path, [Node(operation, ["left", "right"], "out")], pair, {"out": (1, 2)}, metadata=about)
 
 
 @pytest.fixture(autouse=True)

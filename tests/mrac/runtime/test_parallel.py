@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from mrac import threads
+from mrac.runtime import parallel
 from mrac.runtime.parallel import core_limit, for_each_span, limit_cores, num_cores
 
 
@@ -29,7 +29,7 @@ def test_an_error_in_a_thread_is_raised_here() -> None:
 
 
 def test_a_limit_holds_for_spans_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "_limit", None)  # put back afterwards
+    monkeypatch.setattr(parallel, "_limit", None)  # put back afterwards
     assert core_limit() is None
     limit_cores(1)
     assert (core_limit(), num_cores()) == (1, 1)

@@ -3,7 +3,9 @@ import pytest
 
 from mrac import ContractError
 from mrac.vi_depth.alignment import PixelReadings, align, readings_on_pixels
-from mrac.vi_depth.ranges import OUTDOOR, VOID, Ranges
+from mrac.vi_depth.ranges import VOID, Ranges
+
+OUTDOOR = Ranges(max_depth_m=80.0, max_pred_m=80.0)
 
 
 def made(num: int, shape: tuple[int, int] = (37, 53), seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -50,14 +52,14 @@ def test_without_two_readings_the_map_lies_at_the_far_limit(num: int) -> None:
     relative, uv_px, z_m = made(5)
     readings = readings_on_pixels(uv_px[:num], z_m[:num], relative.shape, VOID)
     got = align(relative, readings, VOID)
-    assert (got.scale, got.shift, got.status) == (0.0, 0.0, "flat_relative_depth")
+    assert (got.scale, got.shift, got.status) == (0.0, 0.0, "constant_relative_depth")
     assert (got.inv_z_per_m == np.float32(1 / 8)).all()
 
 
 def test_a_constant_relative_map_gives_no_line_however_its_sums_round() -> None:
     _, uv_px, z_m = made(151)
     got = align(np.full((37, 53), np.float32(0.1)), readings_on_pixels(uv_px, z_m, (37, 53), VOID), VOID)
-    assert (got.scale, got.status) == (0.0, "flat_relative_depth")
+    assert (got.scale, got.status) == (0.0, "constant_relative_depth")
 
 
 def test_the_map_stays_within_both_limits() -> None:

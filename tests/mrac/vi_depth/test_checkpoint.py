@@ -20,11 +20,13 @@ from mrac.vi_depth.alignment import align, readings_on_pixels
 from mrac.vi_depth.checkpoint import load_learner, read_about
 from mrac.vi_depth.network import ScaleMapLearner, predict_scale
 from mrac.vi_depth.predictors import BUDGETS, PREDICTORS, predictor
-from mrac.vi_depth.ranges import OUTDOOR, VOID, Ranges
+from mrac.vi_depth.ranges import VOID, Ranges
 from mrac.vi_depth.refinement import refine
-from mrac.vi_depth.resize import LEARNER_RULE, resize_cubic
+from mrac.vi_depth.resize import learner_shape, resize_cubic
 from mrac.vi_depth.scale_map import scale_map
 from tests.networks.learners import hollow_state, lightning, random_state
+
+OUTDOOR = Ranges(max_depth_m=80.0, max_pred_m=80.0)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +96,7 @@ def test_the_refinement_is_torch_s_own_arithmetic(learner: ScaleMapLearner) -> N
     s = predictor("midas_small").standardisation(500)
     got = refine(aligned, unit, s, VOID, partial(predict_scale, learner))
     maps = torch.from_numpy(np.stack([aligned, unit]))[:, None]
-    small = torch.nn.functional.interpolate(maps, LEARNER_RULE.shape(shape), mode="bicubic", align_corners=False)
+    small = torch.nn.functional.interpolate(maps, learner_shape(shape), mode="bicubic", align_corners=False)
     x = torch.cat([(small[0] - s.inv_z_mean_per_m) / s.inv_z_std_per_m, (small[1] - s.scale_mean) / s.scale_std])[None]
     with torch.no_grad():
         inv_z = (small[:1] * learner(x)).clamp(1 / 8.0, 1 / 0.1)
@@ -115,7 +117,7 @@ def test_a_learner_that_trusts_the_alignment_gives_it_back(name: str, budget: in
         return np.ones_like(x[:, :1])
 
     got = refine(aligned, unit, predictor(name).standardisation(budget), VOID, trusting)
-    small = resize_cubic(aligned, LEARNER_RULE.shape((60, 80)))
+    small = resize_cubic(aligned, learner_shape((60, 80)))
     np.testing.assert_allclose(got, resize_cubic(small, (60, 80)), rtol=1e-6)
     s = predictor(name).standardisation(budget)
     np.testing.assert_allclose(seen[0][0, 0] * s.inv_z_std_per_m + s.inv_z_mean_per_m, small, atol=1e-6)

@@ -5,8 +5,9 @@ import pytest
 from mrac import ContractError
 from mrac.vi_depth.description import describe, described
 from mrac.vi_depth.predictors import Standardisation
-from mrac.vi_depth.ranges import OUTDOOR, WIDE
+from mrac.vi_depth.ranges import WIDE, Ranges
 
+OUTDOOR = Ranges(max_depth_m=80.0, max_pred_m=80.0)
 STATISTICS = Standardisation(0.4, 0.3, 0.45, 0.12)
 
 

@@ -9,20 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from safetensors.torch import save_file
 
 from mrac import ContractError
 from mrac.errors import MissingExtra
 from mrac.runtime.onnx_session import network_metadata
-from mrac.vi_depth import checkpoint, learner
+from mrac.vi_depth import learner
 from mrac.vi_depth.description import describe, described
 from mrac.vi_depth.learner import open_learner
-from mrac.vi_depth.network import ScaleMapLearner
 from mrac.vi_depth.predictors import Standardisation, predictor
-from mrac.vi_depth.ranges import OUTDOOR, VOID, WIDE
-from tests.networks.learners import hollow_state, lightning
+from mrac.vi_depth.ranges import VOID, WIDE, Ranges
 
+OUTDOOR = Ranges(max_depth_m=80.0, max_pred_m=80.0)
 SHIPPED = Path(learner.__file__).parent.parent / "weights" / "sml_retrained.onnx"
 X = np.zeros((1, 2, 64, 32), np.float32)
 
@@ -30,6 +27,10 @@ X = np.zeros((1, 2, 64, 32), np.float32)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Where published checkpoints lie: one that trusts the alignment, under two names."""
+    import torch  # noqa: PLC0415
+
+    from tests.networks.learners import hollow_state, lightning  # noqa: PLC0415
+
     made = tmp_path_factory.mktemp("published")
     for budget in (150, 500):
         torch.save(lightning(hollow_state()), made / predictor("dpt_large").learner_file(budget))
@@ -45,6 +46,7 @@ def test_the_package_s_own_is_the_default() -> None:
         assert trained.ranges == WIDE
 
 
+@pytest.mark.lab
 @pytest.mark.parametrize("budget", [150, 500])
 def test_a_predictor_finds_its_published_checkpoint(folder: Path, budget: int) -> None:
     trained = open_learner("", "dpt_large", budget)
@@ -53,6 +55,7 @@ def test_a_predictor_finds_its_published_checkpoint(folder: Path, budget: int) -
     assert (trained.learner(X) == 1.0).all()
 
 
+@pytest.mark.lab
 def test_a_published_name_says_what_belongs_to_it(folder: Path, tmp_path: Path) -> None:
     named = folder / predictor("dpt_large").learner_file(500)
     assert open_learner(str(named), "", 150).standardisation == predictor("dpt_large").standardisation(500)
@@ -70,6 +73,7 @@ def test_a_published_name_says_what_belongs_to_it(folder: Path, tmp_path: Path) 
     )
 
 
+@pytest.mark.lab
 def test_a_missing_checkpoint_is_named_with_where_to_get_and_put_it(folder: Path) -> None:
     with pytest.raises(ContractError) as caught:
         open_learner("", "midas_small", 1500)
@@ -124,9 +128,16 @@ def test_an_output_of_another_shape_is_refused(monkeypatch: pytest.MonkeyPatch) 
         open_learner("", "", 150).learner(X)
 
 
+@pytest.mark.lab
 def test_a_file_is_loaded_once_by_many_threads_and_again_when_it_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import torch  # noqa: PLC0415
+    from safetensors.torch import save_file  # noqa: PLC0415
+
+    from mrac.vi_depth import checkpoint  # noqa: PLC0415
+    from mrac.vi_depth.network import ScaleMapLearner  # noqa: PLC0415
+
     path, loaded = tmp_path / "own.safetensors", []
     with torch.device("meta"):
         empty = ScaleMapLearner()

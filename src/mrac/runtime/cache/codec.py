@@ -1,10 +1,9 @@
-"""One prediction as bytes and back: lossless, bit for bit, and checked.
+"""Lossless compression of a relative depth map to bytes and back, bit for bit, with a checksum.
 
-Single-precision values lie too close together for half precision: inverse depth in the thousands would come back in
-steps of one or two. So nothing is lost here. A network's map is smooth, hence each value is stored as what the plane
-through its upper and left neighbours does not foretell, taken on the bits as integers, where any number and any NaN
-survives; the bytes are then sorted by significance, and the upper planes, nearly all zero, shrink under the fastest
-deflate.
+Half precision would not do: inverse depth in the thousands would come back in steps of one or two. A network's map is
+smooth, hence each value is stored as its difference from the plane through its upper and left neighbours. Differences
+are of the bits as integers, so that any number and any NaN survives; the bytes are then sorted by significance, and the
+upper byte planes, nearly all zero, compress well at deflate's fastest level.
 """
 
 import hashlib
@@ -29,7 +28,7 @@ _FASTEST: Final = 1  # deflate's level: 6 takes almost three times as long for a
 
 
 def encode(key: str, relative: RelativeDepth) -> bytes:
-    """The file of a prediction; `key` is part of its checksum, so a file under another's name is found out."""
+    """The file content of a prediction; `key` is part of its checksum, so that a renamed file is detected."""
     values = np.ascontiguousarray(relative.values, dtype="<f4")
     H, W = values.shape
     body = [_HEADER.pack(relative.space.encode(), H, W)]
@@ -41,7 +40,7 @@ def encode(key: str, relative: RelativeDepth) -> bytes:
 
 
 def decode(key: str, stored: bytes) -> RelativeDepth | None:
-    """What `encode` was given, or None where the bytes are damaged, cut short, another's or of another version."""
+    """The prediction that `encode` was given; None if the bytes are damaged, cut short, of another key or version."""
     start = len(_MAGIC) + _CHECK_BYTES
     content = memoryview(stored)[start:]
     if stored[: len(_MAGIC)] != _MAGIC or stored[len(_MAGIC) : start] != _checksum(key, content):
@@ -49,7 +48,7 @@ def decode(key: str, stored: bytes) -> RelativeDepth | None:
     try:
         space, H, W = _HEADER.unpack_from(content)
         return RelativeDepth(_values(content[_HEADER.size :], H, W), space.rstrip(b"\0").decode())
-    except (struct.error, zlib.error, ContractError, ValueError):  # sound bytes of a writer that was not: not ours
+    except (struct.error, zlib.error, ContractError, ValueError):  # an intact checksum over invalid content
         return None
 
 
@@ -70,7 +69,7 @@ def _bands(H: int, W: int) -> list[tuple[int, int]]:
 
 
 def _planes(bits: NDArray[np.uint32]) -> bytes:
-    """(h, w) bits, as the four byte planes of what their neighbours do not foretell, the lowest first."""
+    """The four byte planes, lowest first, of the prediction errors of (h, w) bits from their neighbours."""
     left = bits.copy()
     left[:, 1:] -= bits[:, :-1]
     both = left.copy()

@@ -1,4 +1,4 @@
-"""Where predictions are kept: what the user says, else where the system keeps what can be computed again."""
+"""Location of the prediction cache: as the environment sets it, else the system's cache folder."""
 
 import os
 import sys
@@ -9,14 +9,14 @@ from mrac.errors import ContractError
 from mrac.runtime.cache.store import DEFAULT_MAX_BYTES, PredictionCache
 
 FOLDER_VARIABLE: Final = "MRAC_CACHE"  # a folder, or `off`
-SIZE_VARIABLE: Final = "MRAC_CACHE_GIB"  # the most that is kept
+SIZE_VARIABLE: Final = "MRAC_CACHE_GIB"  # its maximal size
 
 
 def default_store() -> PredictionCache | None:
-    """The user's cache, or None where `MRAC_CACHE` is `off`. Nothing is made or read yet.
+    """The user's cache, or None if `MRAC_CACHE` is `off`. Nothing is created or read yet.
 
     Raises:
-        ContractError: `MRAC_CACHE` names the home of nobody, or `MRAC_CACHE_GIB` is not a number >= 0.
+        ContractError: `MRAC_CACHE` names the home of an unknown user, or `MRAC_CACHE_GIB` is not a number >= 0.
     """
     named = os.environ.get(FOLDER_VARIABLE, "").strip()
     if named.lower() == "off":
@@ -42,7 +42,7 @@ def _max_bytes() -> int:
 
 
 def user_cache() -> Path:
-    """The folder in which the system's programs keep what can be had again.
+    """The system's folder for cached files of the user.
 
     Raises:
         RuntimeError: there is no home.
@@ -52,5 +52,5 @@ def user_cache() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
     named = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG rules: a path that is not absolute counts as not given.
+    # The XDG rules: a path that is not absolute is ignored.
     return Path(named) if named and Path(named).is_absolute() else Path.home() / ".cache"

@@ -1,8 +1,8 @@
-"""A folder of predictions: one file each, whole or absent, the least recently used dropped first.
+"""Least-recently-used cache of relative depth maps in a folder, one file each.
 
-Safe with many processes and at any crash: a file is written beside its place, flushed to the disk and renamed, and
-whatever is read is checked. A cache that cannot be read or written costs time, never an answer: the first trouble is
-logged as a warning, and nothing is raised.
+Safe with many processes and after any crash: a file is written under another name, flushed to the disk and renamed, and
+what is read is verified. A cache that cannot be read or written costs time but raises nothing: the first failure is
+logged as a warning.
 """
 
 import logging
@@ -20,7 +20,7 @@ from mrac.types import RelativeDepth
 
 DEFAULT_MAX_BYTES: Final = 2 << 30
 _LOG: Final = logging.getLogger("mrac.runtime.cache")
-# Only what matches these is ever deleted: the folder is the user's, and may hold anything else.
+# Only files that match these are ever deleted: the folder is the user's, and may hold anything else.
 _WHOLE: Final = re.compile(r"[0-9a-f]{64}\.rel")
 _PART: Final = re.compile(r"[0-9a-f]{64}\.[0-9a-f]{8}\.part")
 # No write takes an hour: a part older than that was left by a process that died.
@@ -28,13 +28,13 @@ _STALE_S: Final = 3600.0
 
 
 class CacheInfo(NamedTuple):
-    """How full a cache is.
+    """Size of a cache.
 
     Attributes:
-        folder: where.
-        num_files: whole predictions in it.
+        folder: its path.
+        num_files: complete predictions in it.
         num_bytes: their size.
-        max_bytes: the most that is kept.
+        max_bytes: the largest allowed size.
     """
 
     folder: Path
@@ -50,11 +50,11 @@ class _Entry(NamedTuple):
 
 
 class PredictionCache:
-    """Relative depth by key. May be shared by threads, and its folder by processes.
+    """On-disk cache of relative depth by key. Threads may share it, and processes its folder.
 
     Args:
-        folder: made when first written to.
-        max_bytes: after each write the least recently used files go until no more than this is left.
+        folder: created on the first write.
+        max_bytes: after each write the least recently used files are deleted until no more than this is left.
 
     Raises:
         ContractError: `max_bytes` is negative.
@@ -71,7 +71,7 @@ class PredictionCache:
         return f"PredictionCache({str(self.folder)!r}, max_bytes={self.max_bytes})"
 
     def get(self, key: str) -> RelativeDepth | None:
-        """What was put under `key`, bit for bit, or None where there is nothing or nothing sound."""
+        """The prediction stored under `key`, bit for bit; None if there is none or its file is damaged."""
         path = self._path(key)
         try:
             stored = path.read_bytes()
@@ -86,7 +86,7 @@ class PredictionCache:
         return found
 
     def put(self, key: str, relative: RelativeDepth) -> None:
-        """Keeps `relative` under `key`, replacing what is there; one file larger than the whole cache is not kept."""
+        """Stores `relative` under `key`, replacing an older one; a file larger than the whole cache is not stored."""
         stored = encode(key, relative)
         if len(stored) > self.max_bytes:
             return
@@ -94,20 +94,20 @@ class PredictionCache:
             path = self._path(key)
             part = path.with_suffix(f".{secrets.token_hex(4)}.part")
             write_whole(path, lambda file: file.write(stored), part)
-            self._make_room()
-        except (OSError, ContractError) as error:  # the second where a folder stands in its place
+            self._evict()
+        except (OSError, ContractError) as error:  # the second if the path is a folder
             self._warn("write", error)
 
     def info(self) -> CacheInfo:
-        """How full the cache is; a missing folder is an empty cache."""
+        """The size of the cache; a missing folder is an empty cache."""
         whole, _ = self._listing()
         return CacheInfo(self.folder, len(whole), sum(entry.num_bytes for entry in whole), self.max_bytes)
 
     def clear(self) -> int:
-        """Deletes every prediction and every half-written one, nothing else; returns how many predictions went.
+        """Deletes all predictions and all partial files, nothing else; returns the number of predictions deleted.
 
         Raises:
-            OSError: a file could not be deleted. This is asked for by a person, who wants to know.
+            OSError: a file could not be deleted.
         """
         whole, parts = self._listing()
         for entry in (*whole, *parts):
@@ -117,8 +117,8 @@ class PredictionCache:
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.rel"
 
-    def _make_room(self) -> None:
-        """Drops dead processes' parts, then the least recently used predictions beyond the bound."""
+    def _evict(self) -> None:
+        """Deletes partial files of dead processes, then the least recently used predictions beyond the limit."""
         whole, parts = self._listing()
         dead_ns = time.time_ns() - int(_STALE_S * 1e9)
         for entry in parts:
@@ -132,7 +132,7 @@ class PredictionCache:
             excess -= entry.num_bytes
 
     def _listing(self) -> tuple[list[_Entry], list[_Entry]]:
-        """The whole files and the parts; those that vanish meanwhile are left out."""
+        """The complete and the partial files; those deleted meanwhile are left out."""
         whole: list[_Entry] = []
         parts: list[_Entry] = []
         try:
@@ -152,14 +152,14 @@ class PredictionCache:
 
     @staticmethod
     def _touch(path: Path) -> None:
-        """Notes the use: in the time of change, since most systems do not keep that of access."""
+        """Records the use as time of modification, since most systems do not keep the time of access."""
         try:
             os.utime(path)
         except OSError:
-            return  # a read-only cache still serves; its order of use is then that of writing
+            return  # a read-only cache can still be read; its order of use is then that of writing
 
     def _warn(self, what: str, error: OSError | ContractError) -> None:
-        """Says once per cache that it does not work; a warning that could be turned into an error would not do."""
+        """Logs once per cache that it does not work; Python's warnings could be turned into errors."""
         if not self._warned:
             self._warned = True
             reason = (error.strerror if isinstance(error, OSError) else None) or error

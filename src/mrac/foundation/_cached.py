@@ -1,4 +1,4 @@
-"""Relative depth for an image, from the cache where it is known, from the foundation where it is not."""
+"""Relative depth of an image from a foundation, read from the prediction cache where it is already stored."""
 
 import hashlib
 from typing import Literal
@@ -7,27 +7,27 @@ import numpy as np
 
 from mrac.conventions import ImageArray
 from mrac.foundation.base import Foundation
-from mrac.runtime.cache.store import PredictionCache
+from mrac.runtime.cache import PredictionCache
 from mrac.types import RelativeDepth
 
-# `off`: no cache, or a foundation without an identity or an opinion; `miss`: computed, since not yet there.
+# `off`: no cache, or the foundation has no identity or returned None; `miss`: computed, since not stored yet.
 CacheUse = Literal["off", "hit", "miss"]
 
 
 def predict(
     foundation: Foundation, image: ImageArray, store: PredictionCache | None
 ) -> tuple[RelativeDepth | None, CacheUse]:
-    """What `foundation(image)` gives, computed once per image content and foundation.
+    """What `foundation(image)` returns, computed once per image content and foundation.
 
     Args:
-        foundation: asked only where the store has nothing; one whose `identity` is None is always asked.
+        foundation: called only if the store has no entry; one whose `identity` is None is always called.
         image: (H, W, 3) uint8.
-        store: None asks the foundation.
+        store: None always calls the foundation.
 
     Returns:
-        The field, bit for bit the same on a hit as on the miss before, and what the cache had to do with it.
+        The relative depth, bit for bit the same on a hit as on the miss before, and whether the cache was used.
     """
-    # A plug-in may be any callable: one that does not say what it is, is not kept.
+    # A plug-in may be any callable: without an `identity` its predictions are not stored.
     identity: str | None = None if store is None else getattr(foundation, "identity", None)
     if store is None or identity is None:
         return foundation(image), "off"
@@ -43,7 +43,7 @@ def predict(
 
 
 def prediction_key(identity: str, image: ImageArray) -> str:
-    """64 hex digits that name the prediction of a foundation of `identity` for an `image` of that content."""
+    """SHA-256 in 64 hex digits of a foundation's `identity` and the content of an `image` (H, W, 3) uint8."""
     digest = hashlib.sha256(usedforsecurity=False)
     name = identity.encode()
     # The lengths come first: no identity can end where an image's shape begins.

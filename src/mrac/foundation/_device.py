@@ -1,4 +1,4 @@
-"""On which device a network runs and in which precision; the only settings that differ between machines."""
+"""Device and floating-point precision of a torch network: the only settings that differ between machines."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,16 +9,21 @@ DTYPES: Final = ("auto", "float32", "float16", "bfloat16")
 
 
 @dataclass(frozen=True)
-class Placement:
-    """A settled choice.
+class ComputeDevice:
+    """A device of this machine and a precision, `auto` resolved.
 
     Attributes:
-        device: `cpu`, `cuda`, `cuda:1`, `mps`, ...
+        name: `cpu`, `cuda`, `cuda:1`, `mps`, ...
         dtype: `float32`, `float16` or `bfloat16`.
     """
 
-    device: str
+    name: str
     dtype: str
+
+    @property
+    def kind(self) -> str:
+        """The name without a number: `cuda` of `cuda:1`."""
+        return self.name.partition(":")[0]
 
 
 def check_dtype(dtype: str, where: str) -> None:
@@ -40,24 +45,24 @@ def import_torch(where: str) -> Any:
     return torch
 
 
-def place(device: str, dtype: str, where: str) -> Placement:
-    """Settles `auto`: the GPU where there is one, half precision on it, single precision elsewhere.
+def resolve_device(name: str, dtype: str, where: str) -> ComputeDevice:
+    """Resolves `auto`: the GPU if there is one, with half precision; else single precision.
 
-    On a GPU, bfloat16 goes before float16: the rare overflow in a ViT's attention would be a hole in the map.
+    On a GPU, bfloat16 is preferred to float16: the rare overflow in a ViT's attention would be a hole in the map.
 
     Raises:
         ContractError: the device is not on this machine.
         MissingExtra: torch is not installed.
     """
     torch = import_torch(where)
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     try:
-        kind = torch.device(device).type
-        torch.empty(1, device=device)
+        kind = torch.device(name).type
+        torch.empty(1, device=name)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ContractError(f"{where}: device {device!r} is not usable here: {first_line(error)}") from None
+        raise ContractError(f"{where}: device {name!r} is not usable here: {first_line(error)}") from None
     if dtype == "auto":
         half = "bfloat16" if kind == "cuda" and torch.cuda.is_bf16_supported() else "float16"
         dtype = half if kind == "cuda" else "float32"
-    return Placement(device, dtype)
+    return ComputeDevice(name, dtype)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from mrac.foundation._sampling import cubic_taps, linear_taps, sample
+from mrac.resample import cubic_taps, linear_taps, sample
 
 SIZES = [((37, 53), (29, 64)), ((7, 5), (56, 3)), ((64, 48), (64, 48)), ((1, 9), (4, 1))]
 

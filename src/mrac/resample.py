@@ -1,4 +1,4 @@
-"""Reads an image between its pixels along each axis on its own, so that no float copy of a huge image is ever made."""
+"""Separable bilinear and bicubic resampling of an image, one axis at a time: no float copy of a huge image is made."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from mrac.conventions import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Taps:
-    """For each of n output positions on one axis, which k input pixels it reads and with which weight.
+    """Interpolation weights along one axis: for each of n output positions the k input pixels and their weights.
 
     Attributes:
         index: (n, k) input pixels.
@@ -22,12 +22,12 @@ class Taps:
     weight: FloatArray
 
     def reflected(self, size: int, pad: int) -> "Taps":
-        """The same taps on an axis of `size` pixels that had been mirrored by `pad` at both ends."""
+        """The same taps for an axis of `size` pixels that is padded by reflection, `pad` pixels at both ends."""
         return Taps(np.pad(np.arange(size), pad, mode="reflect")[self.index], self.weight)
 
 
 def linear_taps(size: int, count: int, *, align_corners: bool) -> Taps:
-    """Linear interpolation of `size` pixels at `count` positions, without antialiasing, as torch counts positions."""
+    """Linear interpolation of `size` pixels at `count` positions, without antialiasing; positions as in torch."""
     if align_corners:
         position = np.linspace(0.0, size - 1.0, count) if count > 1 else np.zeros(1)
     else:
@@ -52,9 +52,9 @@ def cubic_taps(size: int, count: int) -> Taps:
 
 
 def sample(values: NDArray[Any], rows: Taps, columns: Taps) -> FloatArray:
-    """An (H, W, 3) image or an (H, W) map read at every pair of a row and a column: (h, w, ...) float32.
+    """An (H, W, 3) image or an (H, W) map resampled at all pairs of rows and columns: (h, w, ...) float32.
 
-    The largest array on the way is (h, W, ...).
+    The largest intermediate array is (h, W, ...).
     """
     channels = (1,) * (values.ndim - 2)
     tall = np.zeros((rows.index.shape[0], *values.shape[1:]), np.float32)

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from mrac import Anchors, Calibrator, RelativeDepth
 from mrac.conventions import ImageArray
+from mrac.foundation._cached import predict, prediction_key
 from mrac.foundation.base import Foundation
-from mrac.runtime.cache import PredictionCache, predict, prediction_key
+from mrac.io.result import report_of
+from mrac.runtime.cache import PredictionCache
 
 IMAGE = np.random.default_rng(0).integers(0, 256, (12, 16, 3), dtype=np.uint8)
 
@@ -92,7 +94,7 @@ def test_the_calibrator_takes_a_store_or_a_folder(kind: str, tmp_path: Path) -> 
     calibrator = Calibrator(foundation=foundation, cache=kinds[kind])
     first, second = calibrator(IMAGE, anchors), calibrator(IMAGE, anchors)
     assert (first.cache, second.cache, foundation.calls) == ("miss", "hit", 1)
-    assert second.to_json()["cache"] == "hit"
+    assert report_of(second)["cache"] == "hit"
     np.testing.assert_array_equal(first.depth_m, second.depth_m)
     assert Calibrator(foundation=foundation)(IMAGE, anchors).cache == "off"
 
