@@ -7,7 +7,7 @@ import operator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mrac.types import as_numbers
+from mrac.conventions import as_numbers
 
 
 def generator(dataset: str, image_id: str, seed: int, *purpose: str) -> np.random.Generator:

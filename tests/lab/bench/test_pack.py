@@ -1,16 +1,19 @@
-"""A packed run is a run: the same rows to seven digits, the same cells, and it can be gone on with."""
+"""A packed run is a run: the same rows to a few digits, the same cells, and it can be gone on with."""
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mrac.errors import ContractError
-from mrac.lab.bench.pack import pack_run
+from mrac.lab.bench.pack import pack_run, round_mantissa
 from mrac.lab.bench.protocol import Cell, Condition
 from mrac.lab.bench.store import COLUMNS, finished, packed_path, read_about, read_run, write_about, write_cell
 
 NEAR = Condition(set_name="room", family="near", fraction=0.1)
+# Relative and absolute tolerance.
+ROUNDED = {"abs_rel": (2.0**-15, 0), "rmse": (2.0**-11, 0), "delta1": (0, 2.0**-11), "time_ms": (2.0**-15, 0)}
 CELLS = [Cell(NEAR, "mrac"), Cell(NEAR, "vanilla"), Cell(Condition(set_name="room", num_anchors=5, seed=2), "mrac")]
 
 
@@ -18,7 +21,13 @@ def rows(cell: Cell, num_images: int = 3) -> list[dict[str, Any]]:
     made = []
     for i in range(num_images):
         row = {**cell.condition.columns, "method": cell.method, "image": f"{i}", "scene": "a", "status": "ok"}
-        row |= {"abs_rel": (0.1 + i) / 3.0, "num_wrong": i, "gate_recall": None if i else 0.5, "anchors_hash": f"{i:x}"}
+        row |= {
+            "abs_rel": (0.1 + i) / 3.0,
+            "num_wrong": i,
+            "gate_recall": None if i else 0.5,
+            "anchors_hash": f"{i:064x}",
+        }
+        row |= {"rmse": 0.7 + i, "delta1": i / 3, "time_ms": 12.34}
         made.append(row if i else row | {"failure": "ValueError: nothing", "abs_rel": None})
     return made
 
@@ -45,10 +54,26 @@ def test_it_is_read_like_the_run_that_it_was(run: Path, tmp_path: Path) -> None:
     before, after = by_row(run), by_row(out)
     assert before.keys() == after.keys()
     for key, row in after.items():
-        expected = before[key]["abs_rel"]
-        assert row["abs_rel"] == (None if expected is None else pytest.approx(expected, rel=1e-7))
-        assert row | {"abs_rel": expected} == before[key]
+        for name, (relative, absolute) in ROUNDED.items():
+            expected = before[key].pop(name)
+            assert row.pop(name) == (None if expected is None else pytest.approx(expected, relative, absolute))
+        assert before[key].pop("anchors_hash").startswith(row.pop("anchors_hash"))
+        assert row == before[key]
         assert row["fraction"] in (0.0, 0.1)  # it names the cell: to the bit
+
+
+def test_times_of_workers_that_share_a_gpu_are_left_out(run: Path, tmp_path: Path) -> None:
+    write_about(run, {"commit": "abc", "device": "cuda"})
+    pack_run(run, tmp_path / "packed")
+    assert read_run(tmp_path / "packed")["time_ms"].null_count == 9
+
+
+def test_numbers_are_rounded_to_the_nearest() -> None:
+    given = np.array([1.0, 1.2, 1.3, 1.4, 1.99, 0.0, 1e-30, np.nan], np.float32)
+    np.testing.assert_allclose(round_mantissa(given, 2)[:6], [1.0, 1.25, 1.25, 1.5, 2.0, 0.0], rtol=0)
+    drawn = np.random.default_rng(0).lognormal(size=1000).astype(np.float32)
+    assert np.abs(round_mantissa(drawn, 10) / drawn - 1).max() < 2.0**-11
+    assert abs(np.mean(round_mantissa(drawn, 10) / drawn - 1)) < 2.0**-14, "no bias"
 
 
 def test_cells_that_come_later_lie_beside_it_and_are_packed_with_it(run: Path, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_the_parameters_of_injected_outliers_are_in_the_file(name: str) -> None:
     injected = {family.partition(":")[0] for family in values(name, "family")} - {CLEAN, "natural", "enriched"}  # type: ignore[attr-defined]
     for family in injected & {"near", "mixed_pixel"}:
         made = registry.create("outlier", protocol.family_spec(family))
-        assert dict(protocol.families[family]) == made.parameters
+        assert dict(protocol.families[family]) == vars(made)
 
 
 @pytest.mark.parametrize("name", [name for name in STUDIES if name != "real_outliers"])

@@ -10,7 +10,7 @@ from PIL import Image
 
 from mrac import ContractError, registry
 from mrac.lab.data import datasets_in
-from mrac.lab.data._base import Dataset
+from mrac.lab.data.base import Dataset
 from tests.lab.layouts import Written
 
 DATASETS = registry.names("dataset")

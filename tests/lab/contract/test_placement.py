@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrac import ContractError, registry
-from mrac.lab.placement._base import Placement
+from mrac.lab.placement.base import AnchorPlacement
 
 PLACEMENTS = registry.names("placement")
 SIDE = st.integers(1, 12)
@@ -14,9 +14,9 @@ SIDE = st.integers(1, 12)
 
 @pytest.mark.parametrize("name", PLACEMENTS)
 class TestEveryPlacement:
-    def place(self, name: str) -> Placement:
+    def place(self, name: str) -> AnchorPlacement:
         made = registry.create("placement", name)
-        assert isinstance(made, Placement)
+        assert isinstance(made, AnchorPlacement)
         return made
 
     @settings(max_examples=60, deadline=None)

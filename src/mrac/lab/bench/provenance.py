@@ -5,7 +5,6 @@ import hashlib
 import platform
 import re
 import shlex
-import subprocess
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,6 +14,7 @@ from mrac.errors import ContractError
 from mrac.io.files import user_path
 from mrac.lab.bench.methods import split_methods
 from mrac.lab.bench.protocol import LISTS, Cell, Protocol
+from mrac.lab.commit import checkout_commit
 from mrac.lab.data import Dataset
 from mrac.runtime.parallel import num_cores
 from mrac.version import __version__
@@ -39,7 +39,7 @@ def about_run(
         "protocol_hash": protocol.hash,
         "command": command,
         "chosen": {name: list(values) for name, values in chosen.items()},
-        "commit": _commit(),
+        "commit": checkout_commit(short=True),
         "versions": _versions(),
         "machine": {"cores": num_cores(), "platform": f"{platform.system()} {platform.machine()}"},
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -139,14 +139,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return versions
-
-
-def _commit() -> str | None:
-    """Of the checkout that this package lies in; None for an installed one."""
-    try:
-        git = ["git", "-C", str(_PACKAGE)]
-        head = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
-        changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "."], capture_output=True, check=False)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return head.stdout.strip() + ("+changes" if changed.returncode else "")

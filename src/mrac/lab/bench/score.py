@@ -12,6 +12,7 @@ import numpy as np
 from mrac import registry
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError, MissingExtra, first_line
+from mrac.foundation._cached import predict
 from mrac.lab.bench.conditions import Drawn, Draws
 from mrac.lab.bench.device import on_device
 from mrac.lab.bench.methods import calibrate_all, parse_method
@@ -20,7 +21,7 @@ from mrac.lab.bench.protocol import Cell, Condition, Protocol
 from mrac.lab.data import Sample
 from mrac.metrics import gate_metrics
 from mrac.relative import in_space
-from mrac.runtime.cache import default_store, predict
+from mrac.runtime.cache import default_store
 from mrac.types import Anchors, MetricDepth, RelativeDepth
 
 Row = dict[str, Any]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mrac import registry
 from mrac.errors import ContractError
-from mrac.lab.data._base import Dataset, Rules, Sample
+from mrac.lab.data.base import Dataset, Rules, Sample
 
 __all__ = ["Dataset", "Rules", "Sample", "datasets_in"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mrac.errors import MracError
-from mrac.lab.data._base import Dataset, Sample
+from mrac.lab.data.base import Dataset, Sample
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final, Self
+from typing import Final, Self
 
 import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.io.files import read_array
-from mrac.lab.data._base import About, Dataset, Entry, Rules
-from mrac.options import check_numbers
+from mrac.lab.data.base import About, Dataset, Entry, Rules
+from mrac.registry import check_numbers
 
 # Counted in the archive. The devkit's diode_meta.json lists fewer, so folders are searched and it is not read.
 _COUNTS: Final = {"": 771, "indoors": 325, "outdoor": 446}
@@ -27,15 +27,15 @@ class Diode(Dataset):
         max_depth_m: scored up to here; the paper has 80, Marigold 350.
     """
 
-    part: str = ""
-    min_depth_m: float = 1e-3
-    max_depth_m: float = 80.0
-
-    about: ClassVar[About] = About(
+    about = About(
         source="https://diode-dataset.org (val.tar.gz, 2.6 GB, md5 5c895d09201b88973c8fe4552a67dd85)",
         layout="val/{indoors,outdoor}/scene_*/scan_*/<frame>.png, <frame>_depth.npy, <frame>_depth_mask.npy",
         markers=("val/indoors/", "val/outdoor/"),
     )
+
+    part: str = ""
+    min_depth_m: float = 1e-3
+    max_depth_m: float = 80.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,17 +5,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.io.files import user_path
 from mrac.io.image import read_image
-from mrac.lab.data._base import About, Dataset, Entry, Rules
 from mrac.lab.data._crops import kb_window
 from mrac.lab.data._decode import map_readings, read_depth_png
 from mrac.lab.data._lists import read_lines
-from mrac.options import check_numbers
+from mrac.lab.data.base import About, Dataset, Entry, Rules
+from mrac.registry import check_numbers
 from mrac.types import Anchors
 
 _LISTS = ("eigen_test_files_with_gt.txt", "test_files.txt")
@@ -37,18 +36,18 @@ class Kitti(Dataset):
         frames: the list's path, within the folder or not; empty looks for one of the usual names.
     """
 
-    crop: str = "garg"
-    kb: bool = False
-    max_depth_m: float = 80.0
-    frames: str = ""
-
-    about: ClassVar[About] = About(
+    about = About(
         source="https://www.cvlibs.net/datasets/kitti (raw data, synced; annotated depth maps; optionally raw LiDAR "
         f"maps) and the list {_LISTS[0]} (BTS) or {_LISTS[1]} (Monodepth2, eigen)",
         layout="raw/<date>/<drive>/image_02/data/<frame>.png, data_depth_annotated/{train,val}/<drive>/proj_depth/"
         f"groundtruth/image_02/<frame>.png, data_depth_velodyne/… likewise, {_LISTS[0]}",
         markers=(_LISTS[0], "raw/2011_*_*/", "2011_*_*/", "data_depth_annotated/"),
     )
+
+    crop: str = "garg"
+    kb: bool = False
+    max_depth_m: float = 80.0
+    frames: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()

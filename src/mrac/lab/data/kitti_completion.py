@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.lab.data._base import About, Dataset, Entry, Rules
 from mrac.lab.data._decode import map_readings, read_depth_png
-from mrac.options import check_numbers
+from mrac.lab.data.base import About, Dataset, Entry, Rules
+from mrac.registry import check_numbers
 from mrac.types import Anchors
 
 _IMAGE = re.compile(r"(?P<drive>.+)_image_(?P<frame>\d{10})_(?P<camera>image_0[23])$")
@@ -23,15 +22,15 @@ class KittiCompletion(Dataset):
         max_depth_m: scored up to here; the benchmark has no cap, and its PNGs end before 256 m.
     """
 
-    max_depth_m: float = 256.0
-
-    about: ClassVar[About] = About(
+    about = About(
         source="https://www.cvlibs.net/datasets/kitti/eval_depth.php?benchmark=depth_completion "
         "(data_depth_selection.zip, 2 GB)",
         layout="depth_selection/val_selection_cropped/{image,velodyne_raw,groundtruth_depth}/"
         "<drive>_{image,velodyne_raw,groundtruth_depth}_<frame>_image_0<c>.png",
         markers=("depth_selection/val_selection_cropped/", "val_selection_cropped/"),
     )
+
+    max_depth_m: float = 256.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

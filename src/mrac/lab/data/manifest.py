@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Final, Self
+from typing import Final, Self
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.io.files import read_arrays
 from mrac.io.image import open_image, read_image
-from mrac.lab.data._base import About, Dataset, Entry, Rules
 from mrac.lab.data._crops import CROPS
 from mrac.lab.data._decode import map_readings
+from mrac.lab.data.base import About, Dataset, Entry, Rules
 from mrac.types import Anchors
 
 # The protocols of the sets that we know; any other is scored whole, to 80 m, as the paper does.
@@ -112,17 +112,17 @@ class Manifest(Dataset):
         max_range_m: of the dropout family; 0 takes the set's own.
     """
 
-    set_name: str = ""
-    crop: str = ""
-    max_depth_m: float = 0.0
-    max_range_m: float = 0.0
-
-    about: ClassVar[About] = About(
+    about = About(
         source="anywhere: it describes a folder of one's own",
         layout="manifest.csv with a row per frame: set, id, scene, rgb, gt, gt_scale, gt_offset and, optionally, "
         "sensor, sensor_scale, sensor_offset, aux; depth_m = (value + offset) · scale, <= 0 where there is none",
         markers=("manifest.csv",),
     )
+
+    set_name: str = ""
+    crop: str = ""
+    max_depth_m: float = 0.0
+    max_range_m: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,16 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError, MissingExtra, first_line
-from mrac.lab.data._base import About, Dataset, Entry, Rules
 from mrac.lab.data._decode import map_readings
 from mrac.lab.data._matlab import read_mat
-from mrac.options import check_numbers
+from mrac.lab.data.base import About, Dataset, Entry, Rules
+from mrac.registry import check_numbers
 from mrac.types import Anchors
 
 _DATA, _SPLITS = "nyu_depth_v2_labeled.mat", "splits.mat"
@@ -31,16 +31,16 @@ class Nyuv2(Dataset):
         max_depth_m: scored up to here; the paper's protocol has 80.
     """
 
-    gt: str = "raw"
-    split: str = "test"
-    max_depth_m: float = 10.0
-
-    about: ClassVar[About] = About(
+    about = About(
         source="https://cs.nyu.edu/~fergus/datasets/nyu_depth_v2.html (labelled dataset, 2.8 GB) and "
         "http://horatio.cs.nyu.edu/mit/silberman/indoor_seg_sup/splits.mat",
         layout=f"{_DATA}, {_SPLITS}",
         markers=(_DATA,),
     )
+
+    gt: str = "raw"
+    split: str = "test"
+    max_depth_m: float = 10.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.io.files import read_png16
 from mrac.io.image import read_image
-from mrac.lab.data._base import About, Dataset, Entry, Rules
 from mrac.lab.data._decode import map_readings
 from mrac.lab.data._matlab import read_mat
-from mrac.options import check_numbers
+from mrac.lab.data.base import About, Dataset, Entry, Rules
+from mrac.registry import check_numbers
 from mrac.types import Anchors
 
 _SPLIT_FILE = "SUNRGBDtoolbox/traintestSUNRGBD/allsplit.mat"
@@ -35,17 +35,17 @@ class SunRgbd(Dataset):
         max_depth_m: scored up to here.
     """
 
-    split: str = "official"
-    gt: str = "raw"
-    without_nyu: bool = False
-    max_depth_m: float = 10.0
-
-    about: ClassVar[About] = About(
+    about = About(
         source="https://rgbd.cs.princeton.edu (SUNRGBD.zip, 6.4 GB, and SUNRGBDtoolbox.zip for the official split)",
         layout="SUNRGBD/{kv1,kv2,realsense,xtion}/<subset>/<scene>/{image,depth,depth_bfx}/<one file>, "
         f"{_SPLIT_FILE}",
         markers=("SUNRGBD/",),
     )
+
+    split: str = "official"
+    gt: str = "raw"
+    without_nyu: bool = False
+    max_depth_m: float = 10.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

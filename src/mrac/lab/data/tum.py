@@ -3,16 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.lab.data._base import About, Dataset, Entry, Rules
 from mrac.lab.data._decode import read_depth_png
 from mrac.lab.data._lists import read_lines
-from mrac.options import check_numbers
+from mrac.lab.data.base import About, Dataset, Entry, Rules
+from mrac.registry import check_numbers
 
 
 @dataclass(frozen=True)
@@ -25,16 +24,16 @@ class Tum(Dataset):
         max_depth_m: scored up to here.
     """
 
-    max_difference_s: float = 0.02
-    stride: int = 1
-    max_depth_m: float = 10.0
-
-    about: ClassVar[About] = About(
+    about = About(
         source="https://cvg.cit.tum.de/data/datasets/rgbd-dataset/download",
         layout="<sequence>/rgb.txt, <sequence>/depth.txt and the pictures that they name (<sequence>/rgb/<time>.png, "
         "<sequence>/depth/<time>.png), or one sequence by itself",
         markers=("rgb.txt", "*/rgb.txt"),
     )
+
+    max_difference_s: float = 0.02
+    stride: int = 1
+    max_depth_m: float = 10.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,16 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.io.files import read_png16
-from mrac.lab.data._base import About, Dataset, Entry, Rules
 from mrac.lab.data._decode import map_readings, read_depth_png
 from mrac.lab.data._lists import read_lines
+from mrac.lab.data.base import About, Dataset, Entry, Rules
 from mrac.types import Anchors
 
 _DENSITIES = (1500, 500, 150)
@@ -29,17 +29,17 @@ class Void(Dataset):
         max_depth_m: scored up to here; Marigold-DC scores all of it.
     """
 
-    density: int = 1500
-    split: str = "test"
-    min_depth_m: float = 0.2
-    max_depth_m: float = 5.0
-
-    about: ClassVar[About] = About(
+    about = About(
         source="https://github.com/alexklwong/void-dataset (void_release)",
         layout="void_release/void_<density>/test_image.txt, void_release/void_<density>/data/<sequence>/"
         "{image,sparse_depth,validity_map,ground_truth}/<time>.png",
         markers=tuple(f"{base}void_{density}/" for base in ("void_release/", "") for density in _DENSITIES),
     )
+
+    density: int = 1500
+    split: str = "test"
+    min_depth_m: float = 0.2
+    max_depth_m: float = 5.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

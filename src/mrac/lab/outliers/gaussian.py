@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.lab.outliers._base import Outliers, Truth
-from mrac.options import check_numbers
+from mrac.lab.outliers.base import Outliers, Truth
+from mrac.registry import check_numbers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.lab.outliers._base import Outliers, Truth
-from mrac.options import check_numbers
+from mrac.lab.outliers.base import Outliers, Truth
+from mrac.registry import check_numbers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
-from mrac.lab.outliers._base import Outliers, Truth
-from mrac.options import check_numbers
+from mrac.lab.outliers.base import Outliers, Truth
+from mrac.registry import check_numbers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,5 @@
 """Anchor placement: at which pixels a benchmark takes its readings. One file per strategy."""
 
-from mrac.lab.placement._base import Placement
+from mrac.lab.placement.base import AnchorPlacement
 
-__all__ = ["Placement"]
+__all__ = ["AnchorPlacement"]

@@ -6,31 +6,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mrac.conventions import BoolArray, FloatArray
-from mrac.lab.placement._base import Placement
+from mrac.lab.placement.base import AnchorPlacement, Candidates
 
 
 @dataclass(frozen=True)
-class FarthestPoint(Placement):
+class FarthestPoint(AnchorPlacement):
     """Exact; of equally far pixels the first in reading order."""
 
-    def choose(
-        self,
-        valid: BoolArray,
-        pixels: NDArray[np.intp],
-        count: int,
-        rng: np.random.Generator,
-        uncertainty: FloatArray | None,
-    ) -> NDArray[np.intp]:
-        """See `Placement`."""
-        H, W = valid.shape
+    def choose(self, candidates: Candidates, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """See `AnchorPlacement`."""
+        H, W = candidates.valid.shape
         reach = math.hypot(H, W)
         # Squared distance to the nearest anchor so far; whole numbers, so that ties are ties.
-        distance = np.where(valid, np.int64(2) ** 40, np.int64(-1))
+        distance = np.where(candidates.valid, np.int64(2) ** 40, np.int64(-1))
         rows, columns = np.arange(H, dtype=np.int64), np.arange(W, dtype=np.int64)
         chosen = np.empty(count, np.intp)
         for k in range(count):
-            chosen[k] = rng.choice(pixels) if k == 0 else distance.argmax()
+            chosen[k] = rng.choice(candidates.pixels) if k == 0 else distance.argmax()
             v, u = divmod(int(chosen[k]), W)
             if k:
                 # No pixel is farther from the anchors than this one was, so none beyond that is nearer to it.

@@ -5,24 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mrac.conventions import BoolArray, FloatArray
-from mrac.lab.placement._base import Placement
+from mrac.lab.placement.base import AnchorPlacement, Candidates
 
 
 @dataclass(frozen=True)
-class Random(Placement):
+class Random(AnchorPlacement):
     """Uniform over valid pixels, without replacement."""
 
-    def choose(
-        self,
-        valid: BoolArray,
-        pixels: NDArray[np.intp],
-        count: int,
-        rng: np.random.Generator,
-        uncertainty: FloatArray | None,
-    ) -> NDArray[np.intp]:
-        """See `Placement`."""
-        return pixels[rng.choice(pixels.size, count, replace=False)]
+    def choose(self, candidates: Candidates, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """See `AnchorPlacement`."""
+        return candidates.pixels[rng.choice(candidates.pixels.size, count, replace=False)]
 
 
 IMPLEMENTATION = Random

@@ -6,29 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mrac.conventions import BoolArray, FloatArray
-from mrac.lab.placement._base import Placement
+from mrac.lab.placement.base import AnchorPlacement, Candidates
 
 
 @dataclass(frozen=True)
-class Stratified(Placement):
+class Stratified(AnchorPlacement):
     """A grid of square-ish cells, at least K, over the rectangle that the valid pixels span.
 
     Cells are visited in random order, each giving a random valid pixel, round after round until there are K: cells
     without a valid pixel cost no anchor.
     """
 
-    def choose(
-        self,
-        valid: BoolArray,
-        pixels: NDArray[np.intp],
-        count: int,
-        rng: np.random.Generator,
-        uncertainty: FloatArray | None,
-    ) -> NDArray[np.intp]:
-        """See `Placement`."""
-        shuffled = rng.permutation(pixels)
-        v, u = np.divmod(shuffled, valid.shape[1])
+    def choose(self, candidates: Candidates, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """See `AnchorPlacement`."""
+        shuffled = rng.permutation(candidates.pixels)
+        v, u = np.divmod(shuffled, candidates.valid.shape[1])
         top, left = int(v.min()), int(u.min())
         height, width = int(v.max()) - top + 1, int(u.max()) - left + 1
         num_columns = min(math.ceil(math.sqrt(count * width / height)), width, count)

@@ -9,11 +9,11 @@ import pytest
 
 from mrac import Anchors, Calibrator, RelativeDepth
 from mrac.errors import ContractError
-from mrac.head._weights import weights_path
 from mrac.head.affine import Affine
 from mrac.lab.bench.device import learned as learned_module
 from mrac.lab.bench.device import on_device
 from mrac.lab.bench.device.equal_batches import run_in_equal_batches
+from mrac.runtime.weight_files import weights_path
 from tests.lab.bench.device.conditions import TORCH_ON_CPU, assert_same, both_ways, drawn, made
 
 METHODS = ("vanilla", "b_prime", "mrac", "mrac_b_prime", "ransac_residual", "raw_depth")

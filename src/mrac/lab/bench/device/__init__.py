@@ -1,16 +1,21 @@
 """Learned heads on a device of torch's: all conditions of an image go through the network together."""
 
+import copy
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from mrac.conventions import ImageArray
 from mrac.errors import MissingExtra, first_line
-from mrac.head.base import HeadResult, Scene
+from mrac.head.base import Head, HeadResult, Scene
 from mrac.head.raw_unet import RawUnet
 from mrac.head.residual_unet import ResidualUnet
 from mrac.head.sml import Sml
-from mrac.pipeline import BeforeHead, Calibrator
+from mrac.pipeline import Calibrator
+from mrac.registry import stage_name, stage_options
 from mrac.types import Anchors, MetricDepth, RelativeDepth
 
 BatchedHead = Callable[[Sequence[Scene]], list[HeadResult]]
@@ -51,6 +56,18 @@ def on_device(calibrator: Any, device: str) -> Any:
     return Batched(calibrator, batched)
 
 
+class _SceneRecorder(Head):
+    """A head that computes nothing: it keeps the scene it was given."""
+
+    def __init__(self) -> None:
+        self.scene: Scene | None = None
+
+    def __call__(self, scene: Scene) -> HeadResult:
+        """See `Head`; one pixel stands for the depth to come."""
+        self.scene = scene
+        return HeadResult(np.ones((1, 1), np.float32), np.ones((1, 1), np.float32))
+
+
 class Batched:
     """A calibrator for all conditions of an image at once.
 
@@ -60,7 +77,9 @@ class Batched:
     """
 
     def __init__(self, calibrator: Calibrator, head: BatchedHead) -> None:
-        self._calibrator = calibrator
+        self._calibrator = copy.copy(calibrator)
+        self._recorder = self._calibrator.head = _SceneRecorder()
+        self._stage = {"head": stage_name(calibrator.head)}, {"head": stage_options(calibrator.head)}
         self._head = head
 
     def batch(
@@ -71,24 +90,38 @@ class Batched:
         Raises:
             OSError: the device failed, for want of memory or otherwise: no row of a table should say so.
         """
-        before = [self._before(image, one, relative) for one in anchors]
-        scenes = [one.scene for one in before if isinstance(one, BeforeHead)]
+        fitted = [self._fitted(image, one, relative) for one in anchors]
+        scenes = [one[1] for one in fitted if not isinstance(one, Exception)]
         start = time.perf_counter()
         try:
             dense = self._head(scenes)
         except RuntimeError as error:  # torch's own; ours are ValueErrors
             raise OSError(f"bench: the device failed ({first_line(error)}); fewer --workers need less memory") from None
         except Exception as error:  # of weights or options: it is that of every condition
-            return [one if isinstance(one, Exception) else error for one in before]
+            return [one if isinstance(one, Exception) else error for one in fitted]
         head_ms = (time.perf_counter() - start) * 1e3 / max(len(scenes), 1)
         left = iter(dense)
-        return [
-            self._calibrator.with_head(one, next(left), head_ms) if isinstance(one, BeforeHead) else one
-            for one in before
-        ]
+        return [one if isinstance(one, Exception) else self._with_depth(one[0], next(left), head_ms) for one in fitted]
 
-    def _before(self, image: ImageArray, anchors: Anchors, relative: RelativeDepth | None) -> BeforeHead | Exception:
+    def _fitted(
+        self, image: ImageArray, anchors: Anchors, relative: RelativeDepth | None
+    ) -> tuple[MetricDepth, Scene] | Exception:
+        """The result without its depth, and the scene for the head."""
         try:
-            return self._calibrator.before_head(image, anchors, relative)
+            result = self._calibrator(image, anchors, relative)
         except Exception as error:  # as in `methods.calibrate_all`
             return error
+        assert self._recorder.scene is not None
+        return result, self._recorder.scene
+
+    def _with_depth(self, result: MetricDepth, dense: HeadResult, head_ms: float) -> MetricDepth:
+        names, options = self._stage
+        return replace(
+            result,
+            depth_m=dense.depth_m,
+            sigma_m=dense.sigma_m,
+            status=dense.status if result.status == "ok" else result.status,
+            stages={**result.stages, **names},
+            options={**result.options, **options},
+            timings_ms={**result.timings_ms, "head": head_ms},
+        )

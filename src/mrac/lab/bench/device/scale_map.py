@@ -12,13 +12,13 @@ from torch.nn import functional
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.head.base import HeadResult, Scene
-from mrac.head.sml import BeforeLearner, Sml
+from mrac.head.sml import LearnerInput, Sml
 from mrac.lab.bench.device.equal_batches import run_in_equal_batches
 from mrac.lab.export.scale_map_from_onnx import learner_from_onnx
 from mrac.vi_depth.checkpoint import load_learner
 from mrac.vi_depth.learner import Trained
 from mrac.vi_depth.network import ScaleMapLearner
-from mrac.vi_depth.resize import LEARNER_RULE
+from mrac.vi_depth.resize import learner_shape
 
 
 class SmlOnDevice:
@@ -41,20 +41,20 @@ class SmlOnDevice:
         """
         trained = self._head.trained()
         assert trained is not None  # no such head is given here
-        before = [self._head.before_learner(scene, trained) for scene in scenes]
-        depths_m = iter(self._refined(trained, [one for one in before if isinstance(one, BeforeLearner)]))
-        return [one.result(next(depths_m)) if isinstance(one, BeforeLearner) else one for one in before]
+        inputs = [self._head.learner_input(scene, trained) for scene in scenes]
+        depths_m = iter(self._refined(trained, [one for one in inputs if isinstance(one, LearnerInput)]))
+        return [one.result(next(depths_m)) if isinstance(one, LearnerInput) else one for one in inputs]
 
     @torch.inference_mode()
-    def _refined(self, trained: Trained, before: Sequence[BeforeLearner]) -> FloatArray:
+    def _refined(self, trained: Trained, inputs: Sequence[LearnerInput]) -> FloatArray:
         """(N, H, W) float32 metres: `vi_depth.refinement.refine` for many."""
-        if not before:
+        if not inputs:
             return np.empty((0, 1, 1), np.float32)
-        maps = np.stack([np.stack([one.aligned_per_m, one.unit_scale]) for one in before])
+        maps = np.stack([np.stack([one.aligned_per_m, one.unit_scale]) for one in inputs])
         large = torch.from_numpy(maps).to(self._device)
         frame = (maps.shape[2], maps.shape[3])
-        small = _resized(large, LEARNER_RULE.shape(frame))
-        s, limits = trained.standardisation, before[0].ranges.inv_limits_per_m
+        small = _resized(large, learner_shape(frame))
+        s, limits = trained.standardisation, inputs[0].ranges.inv_limits_per_m
         mean, std = (
             torch.tensor(pair, device=self._device).reshape(2, 1, 1)
             for pair in ((s.inv_z_mean_per_m, s.scale_mean), (s.inv_z_std_per_m, s.scale_std))

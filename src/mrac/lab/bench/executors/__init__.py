@@ -2,11 +2,9 @@
 
 import importlib
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from mrac.lab.bench.work import Job, Task
-
-NAMES: Final = ("local", "ray")
 
 
 class Executor(Protocol):
@@ -17,6 +15,6 @@ class Executor(Protocol):
 
 
 def executor(name: str) -> Executor:
-    """One of `NAMES`."""
+    """The executor called `name`: `local` or `ray`, the modules beside this one."""
     run: Executor = importlib.import_module(f"mrac.lab.bench.executors.{name}").execute
     return run

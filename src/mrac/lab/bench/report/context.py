@@ -8,10 +8,10 @@ from typing import Any, Final
 from mrac.lab.bench.protocol import Protocol
 from mrac.lab.bench.provenance import choices
 from mrac.lab.bench.report.ablation import Ablation
-from mrac.lab.bench.report.labels import METHODS, SETS, is_swept, ordered, paper_set
+from mrac.lab.bench.report.labels import METHODS, SETS, is_swept, method_label, ordered, paper_set
 from mrac.lab.bench.report.paper import Paper, Printed
 from mrac.lab.bench.report.results import KEY, CellKey, Results
-from mrac.lab.bench.report.table import FAILED, MISSING, NOT_RUN, Entry
+from mrac.lab.bench.report.table import FAILED, MISSING, NOT_RUN, Entry, Row
 
 Plan = Mapping[CellKey, frozenset[int]]
 """Which seeds of which cells the protocols ask for."""
@@ -133,6 +133,36 @@ class Context:
             num_images=mean.num_images,
             num_failed=mean.num_failed,
             num_missing=missing,
+        )
+
+    def row(
+        self,
+        method: str,
+        conditions: Iterable[CellKey],
+        metric: str = "abs_rel",
+        *,
+        seeds: Iterable[int] | None = None,
+        files: Sequence[str] | None = None,
+        label: str = "",
+        group: str = "",
+    ) -> Row:
+        """The row of a method: its entry under each condition, whichever method the conditions name.
+
+        Args:
+            method: whose.
+            conditions: one per column.
+            metric: as `entry` takes it, like `seeds` and `files`.
+            seeds: to take the mean over.
+            files: of the paper's numbers; an empty list is a row without them.
+            label: the method's own where it is empty.
+            group: heading of the row.
+        """
+        cells = [condition.with_method(method) for condition in conditions]
+        return Row(
+            label=label or method_label(method),
+            entries=tuple(self.entry(cell, metric, seeds=seeds, files=files) for cell in cells),
+            group=group,
+            paper_label="paper" if files == () else self.paper_label(method),
         )
 
 

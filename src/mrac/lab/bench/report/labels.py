@@ -185,6 +185,11 @@ def is_swept(method: str) -> bool:
     return without_kappa(method) != method or bool(foundation(method))
 
 
+def corruption_label(family: str, fraction: float) -> str:
+    """`near 25 %`, or `clean` where nothing is wrong: heads a narrow column."""
+    return f"{SHORT.get(family, family)} {percent(fraction)}" if fraction else "clean"
+
+
 def percent(share: float) -> str:
     """`25 %`."""
     return f"{100.0 * share:g} %"

@@ -51,14 +51,12 @@ class Mean:
     Attributes:
         value: mean over seeds of the mean over images; None where no image has one.
         spread: standard deviation over seeds, with n − 1 as in the paper; None for a single seed.
-        num_seeds: that the cell was run with.
         num_images: rows, over all seeds.
         num_failed: rows without metrics.
     """
 
     value: float | None
     spread: float | None
-    num_seeds: int
     num_images: int
     num_failed: int
 
@@ -137,7 +135,6 @@ class Results:
         return Mean(
             value=float(np.mean(means)) if means else None,
             spread=float(np.std(means, ddof=1)) if len(means) > 1 else None,
-            num_seeds=len(wanted),
             num_images=sum(len(one) for one in values),
             num_failed=sum(int(np.count_nonzero(one != "")) for one in failed),
         )

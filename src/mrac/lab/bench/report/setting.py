@@ -114,7 +114,7 @@ def _foundations(context: Context, methods: Iterable[str] | None = None) -> list
 def finished(
     context: Context,
     table: Table,
-    better: Sequence[Better],
+    better: Better | Sequence[Better],
     *,
     sets: Iterable[str],
     methods: Iterable[str],
@@ -125,15 +125,16 @@ def finished(
     Args:
         context: of the report.
         table: its rows unmarked.
-        better: per column.
+        better: which way, for all columns or per column.
         sets: that it shows.
         methods: that it shows.
         across: the best of each row in place of each column.
     """
     stated = any(row.has_paper for row in table.rows)
+    ways = [better] * len(table.columns) if isinstance(better, str) else better
     return replace(
         table,
-        rows=mark_best(table.rows, better, across=across),
+        rows=mark_best(table.rows, ways, across=across),
         best_of="row" if across else "column",
         notes=(*table.notes, *shortfall(table.rows)),
         differences=differences(context, sets, methods) if stated else (),

@@ -99,9 +99,9 @@ class Table:
         key: its file name.
         title: says which table of the paper it is, if it is one.
         about: what is shown, in a sentence or two.
-        corner: heads the first column.
         columns: their headings.
         rows: top to bottom.
+        corner: heads the first column.
         notes: below it: what is missing, what failed.
         differences: from the paper's setting: each as it is here and, in brackets, there.
         best_of: what its best entries are the best of.
@@ -110,9 +110,9 @@ class Table:
     key: str
     title: str
     about: str
-    corner: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    corner: str = "method"
     notes: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
     best_of: Literal["column", "row"] = "column"

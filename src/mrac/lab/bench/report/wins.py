@@ -56,13 +56,13 @@ class Wins:
     failed: int
 
 
-def count_wins(context: Context, comparison: Comparison, metric: str = "abs_rel") -> Wins:
-    """Counts them on the first seed of each cell; lower is taken as better."""
+def count_wins(context: Context, comparison: Comparison) -> Wins:
+    """Counts them on the first seed of each cell."""
     wins = distinct = cells = distinct_cells = missing = failed = 0
     resampled = np.zeros(NUM_RESAMPLES)
     for set_name in comparison.sets:
         counted = _conditions(context, set_name, comparison)
-        pairs = [_difference(context, where, comparison, metric) for where, _ in counted]
+        pairs = [_difference(context, where, comparison) for where, _ in counted]
         there = [i for i, (_, values) in enumerate(pairs) if np.isfinite(values).any()]
         missing += sum(times for i, (_, times) in enumerate(counted) if i not in there)
         if not there:
@@ -96,9 +96,7 @@ def _conditions(context: Context, set_name: str, comparison: Comparison) -> list
     return [*([(CellKey(set=set_name, method=""), len(families))] if clean and families else []), *found]
 
 
-def _difference(
-    context: Context, where: CellKey, comparison: Comparison, metric: str
-) -> tuple[NDArray[np.str_], FloatArray]:
+def _difference(context: Context, where: CellKey, comparison: Comparison) -> tuple[NDArray[np.str_], FloatArray]:
     """Image ids and ours minus theirs, NaN where one of them failed; empty where a cell is missing."""
     results = context.results
     cells = [where.with_method(name) for name in (comparison.method, comparison.against)]
@@ -106,6 +104,6 @@ def _difference(
     if not all(seeds) or seeds[0] != seeds[1]:
         return np.array([], np.str_), np.array([])
     (seed,) = seeds[0]
-    (ours, theirs), (a, b) = ([results.column(name, cell, seed) for cell in cells] for name in ("image", metric))
+    (ours, theirs), (a, b) = ([results.column(name, cell, seed) for cell in cells] for name in ("image", "abs_rel"))
     images, i, j = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
     return images, a[i] - b[j]

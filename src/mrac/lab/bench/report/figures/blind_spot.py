@@ -10,10 +10,10 @@ import numpy as np
 
 from mrac.io.picture import depth_limits
 from mrac.lab.bench.report.context import Context
-from mrac.lab.bench.report.figures.photos import WIDE, marks, show_depth, show_photo, show_truth
+from mrac.lab.bench.report.figures.photos import WIDE, marks, photo_figure, show_depth, show_photo, show_truth
 from mrac.lab.bench.report.figures.scenes import Scenes, Seen
 from mrac.lab.bench.report.figures.style import Figure, new_canvas
-from mrac.lab.bench.report.labels import method_label, set_label
+from mrac.lab.bench.report.labels import method_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -24,18 +24,13 @@ _WIDTH_IN: Final = 12.0
 
 def figures(context: Context, scenes: Scenes) -> list[Figure]:
     """One, of the set that `scenes` shows."""
-    return [
-        Figure(
-            "blind_spot",
-            "What readings that are too near do (Fig. 5)",
-            f"{set_label(scenes.set_name)}, 25 % near readings, K = 50, seed 0. White squares: right readings that are "
-            "kept; red crosses: injected ones; green circles: rejected before the head saw them. A cross without a "
-            "circle was believed. Frames are evenly spaced in the order of how much the gate gains: neither the best "
-            "nor the worst.",
-            lambda: _draw(scenes),
-            has_photos=True,
-        )
-    ]
+    about = (
+        "White squares: right readings that are kept; red crosses: injected ones; green circles: rejected before the "
+        "head saw them. A cross without a circle was believed. Frames are evenly spaced in the order of how much the "
+        "gate gains: neither the best nor the worst."
+    )
+    title = "What readings that are too near do (Fig. 5)"
+    return [photo_figure(scenes, "blind_spot", title, about, lambda: _draw(scenes))]
 
 
 def _draw(scenes: Scenes) -> "Canvas":

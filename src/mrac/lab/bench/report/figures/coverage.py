@@ -1,12 +1,13 @@
 """How often the truth lies within the stated deviation, beside how often it should."""
 
+from dataclasses import replace
 from typing import Final
 
 from mrac.lab.bench.report.context import Context
 from mrac.lab.bench.report.figures.panels import Axis, Panel, Series, draw_panels
 from mrac.lab.bench.report.figures.style import Figure
 from mrac.lab.bench.report.labels import SHORT, method_label, percent, set_label
-from mrac.lab.bench.report.results import CLEAN, CellKey
+from mrac.lab.bench.report.results import CLEAN
 from mrac.lab.bench.report.tables.coverage import LEVELS, conditions, covered
 
 _SHOWN: Final = ("cfa_ols", "vanilla", "b_prime", "mrac", "mrac_b_prime", "sml_retrained", "default")
@@ -27,8 +28,7 @@ def figures(context: Context) -> list[Figure]:
             methods = [m for m in context.methods(set=set_name) if m in _SHOWN]
             for place, m in enumerate(methods):
                 beside = 0.6 * (place + 0.5) / len(methods) - 0.3  # so that none hides another
-                own = [CellKey(set=set_name, method=m, family=c.family, fraction=c.fraction) for c in cells]
-                values = [covered(context, cell, metric).value for cell in own]
+                values = [covered(context, replace(cell, set=set_name, method=m), metric).value for cell in cells]
                 if any(value is not None for value in values):
                     y = [float("nan") if value is None else value for value in values]
                     x = [i + beside for i in range(len(cells))]

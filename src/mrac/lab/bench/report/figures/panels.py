@@ -59,14 +59,13 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """How one direction of all panels is drawn.
+    """How one direction of all panels is drawn, over one range.
 
     Attributes:
         label: of it.
         log: whether in logarithmic steps.
         ticks: where, or nothing to leave it to the drawing.
         labels: at the ticks, or nothing for the numbers.
-        shared: one range for all panels.
         from_zero: start at 0 (of y, where not logarithmic).
     """
 
@@ -74,7 +73,6 @@ class Axis:
     log: bool = False
     ticks: Sequence[float] = ()
     labels: Sequence[str] = field(default=())
-    shared: bool = True
     from_zero: bool = False
 
 
@@ -89,7 +87,7 @@ def draw_panels(panels: Sequence[Panel], x: Axis, y: Axis, *, num_columns: int =
     # Some 0.08 in a letter and 0.65 in a mark with its gaps.
     legend_rows = math.ceil(sum(0.65 + 0.08 * len(label) for label in labels) / width)
     canvas = new_canvas(width, panel_h * num_rows + 0.35 + 0.2 * legend_rows)
-    grid = canvas.subplots(num_rows, columns, squeeze=False, sharex=x.shared, sharey=y.shared)
+    grid = canvas.subplots(num_rows, columns, squeeze=False, sharex=True, sharey=True)
     handles: dict[str, Any] = {}
     for place, axes in enumerate(grid.flat):
         if place >= len(panels):
@@ -99,7 +97,7 @@ def draw_panels(panels: Sequence[Panel], x: Axis, y: Axis, *, num_columns: int =
         _set_axis(axes, "x", x)
         _set_axis(axes, "y", y)
         # A panel without one below it carries the labels of x itself.
-        axes.tick_params(labelbottom=place + columns >= len(panels) or not x.shared)
+        axes.tick_params(labelbottom=place + columns >= len(panels))
         if place + columns >= len(panels):
             axes.set_xlabel(x.label)
         if place % columns == 0:

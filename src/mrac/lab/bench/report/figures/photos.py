@@ -1,5 +1,6 @@
 """Pictures of a frame with its anchors upon it: kept, injected, rejected."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -7,17 +8,25 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.io.picture import depth_colours, error_colours
-from mrac.lab.bench.report.figures.scenes import Seen
-from mrac.lab.bench.report.figures.style import INK
+from mrac.lab.bench.report.figures.scenes import Scenes, Seen
+from mrac.lab.bench.report.figures.style import INK, Figure
+from mrac.lab.bench.report.labels import set_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 WRONG: Final = "#ff2d20"
 CAUGHT: Final = "#00d25b"
 WORST_ERROR: Final = 0.5
 WIDE: Final = 2.0  # width over height, from which pictures stand below each other rather than side by side
 _REACH_PX: Final = 3.0
+
+
+def photo_figure(scenes: Scenes, key: str, title: str, about: str, draw: Callable[[], "Canvas"]) -> Figure:
+    """A figure that shows images; `about` is put behind the set and the condition that `scenes` runs."""
+    setting = f"{set_label(scenes.set_name)}, 25 % near readings, K = 50, seed 0."
+    return Figure(key, title, f"{setting} {about}", draw, has_photos=True)
 
 
 def show_photo(axes: "Axes", seen: Seen) -> None:

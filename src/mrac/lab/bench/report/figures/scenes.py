@@ -15,6 +15,7 @@ import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
+from mrac.foundation._cached import predict
 from mrac.lab.bench.conditions import Drawn, Draws
 from mrac.lab.bench.methods import parse_method
 from mrac.lab.bench.protocol import Condition, Protocol
@@ -24,7 +25,7 @@ from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.work import sets_in
 from mrac.lab.data import Dataset, Sample
 from mrac.metrics import clip_depth
-from mrac.runtime.cache import default_store, predict
+from mrac.runtime.cache import default_store
 from mrac.types import Anchors, MetricDepth, RelativeDepth
 
 _LEARNERS: Final = ("vi_depth", "sml_retrained")

@@ -11,7 +11,7 @@ import numpy as np
 from mrac.io.picture import error_colours
 from mrac.lab.bench.report.bootstrap import mean_intervals
 from mrac.lab.bench.report.context import Context
-from mrac.lab.bench.report.figures.photos import WIDE, WORST_ERROR, marks, show_error, show_photo
+from mrac.lab.bench.report.figures.photos import WIDE, WORST_ERROR, marks, photo_figure, show_error, show_photo
 from mrac.lab.bench.report.figures.scenes import Scenes
 from mrac.lab.bench.report.figures.style import GREY, INK, Figure, new_canvas, style
 from mrac.lab.bench.report.labels import method_label, set_label
@@ -25,17 +25,12 @@ _BARS_IN = 3.4
 
 def figures(context: Context, scenes: Scenes) -> list[Figure]:
     """One, of the set that `scenes` shows."""
-    return [
-        Figure(
-            "teaser",
-            "One frame, and its set (Fig. 1)",
-            f"{set_label(scenes.set_name)}, 25 % near readings, K = 50, seed 0. Left: the frame with the median gain, "
-            "and relative errors where there is truth. Right: AbsRel over the set with 95 % intervals; hollow: the "
-            "paper's.",
-            lambda: _draw(context, scenes),
-            has_photos=True,
-        )
-    ]
+    about = (
+        "Left: the frame with the median gain, and relative errors where there is truth. Right: AbsRel over the set "
+        "with 95 % intervals; hollow: the paper's."
+    )
+    draw = partial(_draw, context, scenes)
+    return [photo_figure(scenes, "teaser", "One frame, and its set (Fig. 1)", about, draw)]
 
 
 def _draw(context: Context, scenes: Scenes) -> "Canvas":

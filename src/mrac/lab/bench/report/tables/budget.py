@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from mrac.lab.bench.report.context import Context
-from mrac.lab.bench.report.labels import is_swept, method_label, set_label, short
+from mrac.lab.bench.report.labels import is_swept, set_label, short
 from mrac.lab.bench.report.results import CLEAN, CellKey
 from mrac.lab.bench.report.setting import finished
 from mrac.lab.bench.report.table import Row, Table
@@ -42,11 +42,11 @@ def _curve_table(context: Context, set_name: str) -> list[Table]:
         key=f"budget_{set_name}",
         title=f"AbsRel over the number of readings (Fig. 4), {set_label(set_name)}",
         about="Clean readings at random. Lower is better.",
-        corner="K",
         columns=tuple(short(m) for m in methods),
         rows=rows,
+        corner="K",
     )
-    return [finished(context, table, ["lower"], sets=[set_name], methods=methods, across=True)]
+    return [finished(context, table, "lower", sets=[set_name], methods=methods, across=True)]
 
 
 def _own_budget(context: Context) -> list[Table]:
@@ -58,18 +58,15 @@ def _own_budget(context: Context) -> list[Table]:
             if not context.has(cells[0]):
                 continue
             seeds = context.common_seed(cells)
-            entries = tuple(context.entry(cell, seeds=seeds, files=("budget",)) for cell in cells)
-            label = context.paper_label(method)
-            rows.append(Row(label=method_label(method), entries=entries, group=set_label(name), paper_label=label))
+            rows.append(context.row(method, cells, seeds=seeds, files=("budget",), group=set_label(name)))
     if not rows:
         return []
     table = Table(
         key="near_k150",
         title="The learner at its own budget (Sec. IX-B): AbsRel with 25 % near readings",
         about="K = 150 is what the learner was trained with. Lower is better.",
-        corner="method",
         columns=("K = 50", "K = 150"),
         rows=tuple(rows),
     )
     methods = context.names("method", num_anchors=150, **_NEAR)
-    return [finished(context, table, ["lower", "lower"], sets=sets, methods=methods)]
+    return [finished(context, table, "lower", sets=sets, methods=methods)]

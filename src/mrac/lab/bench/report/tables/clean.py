@@ -1,10 +1,10 @@
 """Table IV: AbsRel from clean readings."""
 
 from mrac.lab.bench.report.context import Context
-from mrac.lab.bench.report.labels import method_label, set_label
+from mrac.lab.bench.report.labels import set_label
 from mrac.lab.bench.report.results import CLEAN, CellKey
 from mrac.lab.bench.report.setting import finished
-from mrac.lab.bench.report.table import Row, Table
+from mrac.lab.bench.report.table import Table
 
 
 def tables(context: Context) -> list[Table]:
@@ -13,20 +13,12 @@ def tables(context: Context) -> list[Table]:
     sets, methods = context.grid_names("set", **where), context.methods(**where)
     if not sets:
         return []
-    rows = tuple(
-        Row(
-            label=method_label(method),
-            entries=tuple(context.entry(CellKey(set=name, method=method), files=("clean",)) for name in sets),
-            paper_label=context.paper_label(method),
-        )
-        for method in methods
-    )
+    conditions = [CellKey(set=name, method="") for name in sets]
     table = Table(
         key="clean",
         title="Table IV: AbsRel with clean readings",
         about="K = 50, nothing wrong with them. Lower is better.",
-        corner="method",
         columns=tuple(set_label(name) for name in sets),
-        rows=rows,
+        rows=tuple(context.row(method, conditions, files=("clean",)) for method in methods),
     )
-    return [finished(context, table, ["lower"] * len(sets), sets=sets, methods=methods)]
+    return [finished(context, table, "lower", sets=sets, methods=methods)]

@@ -1,6 +1,6 @@
 """The supplement's tables: all eight metrics of the grid, the closed-form references, and K = 150."""
 
-from typing import Final
+from typing import Any, Final
 
 from mrac.lab.bench.report.context import FAMILIES, Context
 from mrac.lab.bench.report.labels import METRICS, family_label, method_label, percent, set_label
@@ -9,13 +9,14 @@ from mrac.lab.bench.report.setting import finished
 from mrac.lab.bench.report.table import Better, Row, Table
 
 _BETTER: Final[tuple[Better, ...]] = ("lower",) * 5 + ("higher",) * 3
+_WAYS: Final = "Higher is better for δ, lower for the others."
 _REFERENCES: Final = ("cfa_ols", "cfa_huber", "cfa_ransac")
 _NOT_PRINTED: Final = "The paper's own table of this kind is not in the copy at hand, which has its caption only."
 
 
 def tables(context: Context) -> list[Table]:
     """Sixteen on the paper's grid, then a table of references per set, then K = 150."""
-    return [*_metric_tables(context), *_reference_tables(context), *_budget_tables(context)]
+    return [*_grid_tables(context), *_reference_tables(context), *_budget_tables(context)]
 
 
 def _first_seed(context: Context, **where: object) -> list[int]:
@@ -28,7 +29,9 @@ def _agrees(cell: CellKey, where: dict[str, object]) -> bool:
     return all(getattr(cell, name) == value for name, value in where.items())
 
 
-def _metric_rows(context: Context, cells: list[CellKey], seeds: list[int], group: str) -> list[Row]:
+def _metric_rows(context: Context, condition: CellKey, methods: list[str], seeds: list[int], group: str) -> list[Row]:
+    """A row per method that was run under the condition, a column per metric."""
+    cells = [cell for cell in map(condition.with_method, methods) if context.has(cell)]
     return [
         Row(
             label=method_label(cell.method),
@@ -39,7 +42,14 @@ def _metric_rows(context: Context, cells: list[CellKey], seeds: list[int], group
     ]
 
 
-def _metric_tables(context: Context) -> list[Table]:
+def _metric_table(context: Context, methods: list[str], rows: list[Row], set_name: str, **head: Any) -> Table:
+    """A table of `_metric_rows`; `head` has its key, title and about."""
+    notes = (_NOT_PRINTED,) if context.paper else ()
+    table = Table(columns=tuple(METRICS.values()), rows=tuple(rows), notes=notes, **head)
+    return finished(context, table, _BETTER, sets=[set_name], methods=methods)
+
+
+def _grid_tables(context: Context) -> list[Table]:
     found = []
     for set_name in context.grid_names("set"):
         methods = [m for m in context.methods(set=set_name) if m not in _REFERENCES]
@@ -50,18 +60,14 @@ def _metric_tables(context: Context) -> list[Table]:
             seeds = _first_seed(context, set=set_name, family=family)
             rows: list[Row] = []
             for p in fractions:
-                cells = [CellKey(set=set_name, method=m, family=family, fraction=p) for m in methods]
-                rows += _metric_rows(context, [c for c in cells if context.has(c)], seeds, f"p = {percent(p)}")
-            table = Table(
-                key=f"metrics_{set_name}_{family}",
-                title=f"{set_label(set_name)}, {family_label(family)} readings: all metrics",
-                about=f"K = 50, seed {(seeds or [0])[0]}. Higher is better for δ, lower for the others.",
-                corner="method",
-                columns=tuple(METRICS.values()),
-                rows=tuple(rows),
-                notes=(_NOT_PRINTED,) if context.paper else (),
-            )
-            found.append(finished(context, table, _BETTER, sets=[set_name], methods=methods))
+                condition = CellKey(set=set_name, method="", family=family, fraction=p)
+                rows += _metric_rows(context, condition, methods, seeds, f"p = {percent(p)}")
+            head = {
+                "key": f"metrics_{set_name}_{family}",
+                "title": f"{set_label(set_name)}, {family_label(family)} readings: all metrics",
+                "about": f"K = 50, seed {(seeds or [0])[0]}. {_WAYS}",
+            }
+            found.append(_metric_table(context, methods, rows, set_name, **head))
     return found
 
 
@@ -88,7 +94,7 @@ def _reference_tables(context: Context) -> list[Table]:
             rows=tuple(rows),
             notes=(_NOT_PRINTED,) if context.paper else (),
         )
-        found.append(finished(context, table, [""] * len(methods), sets=[set_name], methods=methods))
+        found.append(finished(context, table, "", sets=[set_name], methods=methods))
     return found
 
 
@@ -100,21 +106,14 @@ def _budget_tables(context: Context) -> list[Table]:
         methods = context.names("method", set=set_name, **where)
         families = [f for f in FAMILIES if f in context.names("family", set=set_name, **where)]
         shown = [(f, p) for f in families for p in context.names("fraction", set=set_name, family=f, **where)]
+        seeds = _first_seed(context, set=set_name, **where)
         rows: list[Row] = []
         for family, p in [("none", 0.0), *shown] if shown else ():
-            cells = [CellKey(set=set_name, method=m, family=family, fraction=p, num_anchors=150) for m in methods]
-            seeds = _first_seed(context, set=set_name, **where)
+            condition = CellKey(set=set_name, method="", family=family, fraction=p, num_anchors=150)
             group = f"{family_label(family)}, {percent(p)}" if p else "clean"
-            rows += _metric_rows(context, [cell for cell in cells if context.has(cell)], seeds, group)
+            rows += _metric_rows(context, condition, methods, seeds, group)
         if rows:
-            table = Table(
-                key=f"budget150_{set_name}",
-                title=f"{set_label(set_name)}: K = 150, all metrics",
-                about="Higher is better for δ, lower for the others.",
-                corner="method",
-                columns=tuple(METRICS.values()),
-                rows=tuple(rows),
-                notes=(_NOT_PRINTED,) if context.paper else (),
-            )
-            found.append(finished(context, table, _BETTER, sets=[set_name], methods=methods))
+            title = f"{set_label(set_name)}: K = 150, all metrics"
+            head = {"key": f"budget150_{set_name}", "title": title, "about": _WAYS}
+            found.append(_metric_table(context, methods, rows, set_name, **head))
     return found

@@ -88,8 +88,7 @@ def tables(context: Context) -> list[Table]:
             "in a worker with one thread, other workers beside it; relative depth is predicted once for all methods "
             "and is not in it. Runs on a GPU, which their workers share, are left out."
         ),
-        corner="method",
         columns=tuple(set_label(name) for name in sets),
         rows=tuple(rows),
     )
-    return [finished(context, table, [""] * len(sets), sets=sets, methods=methods)]
+    return [finished(context, table, "", sets=sets, methods=methods)]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from mrac.lab.bench.report.context import FAMILIES, Context
-from mrac.lab.bench.report.labels import SHORT, method_label, percent, set_label
+from mrac.lab.bench.report.labels import corruption_label, method_label, percent, set_label
 from mrac.lab.bench.report.results import CLEAN, CellKey
 from mrac.lab.bench.report.setting import finished
 from mrac.lab.bench.report.table import Entry, Row, Table
@@ -37,10 +37,7 @@ def tables(context: Context) -> list[Table]:
         rows = [
             Row(
                 label=method_label(m),
-                entries=tuple(
-                    covered(context, CellKey(set=name, method=m, family=c.family, fraction=c.fraction), metric)
-                    for c in cells
-                ),
+                entries=tuple(covered(context, replace(cell, set=name, method=m), metric) for cell in cells),
                 group=set_label(name),
             )
             for name in context.grid_names("set")
@@ -54,13 +51,8 @@ def tables(context: Context) -> list[Table]:
             key=metric,
             title=f"Coverage of the stated deviation: pixels within the {wanted} interval, %",
             about=f"Calibrated is {wanted}; fewer is overconfident. K = 50. The paper reports none.",
-            corner="method",
-            columns=tuple(_heading(cell) for cell in cells),
+            columns=tuple(corruption_label(cell.family, cell.fraction) for cell in cells),
             rows=tuple(rows),
         )
-        found.append(finished(context, table, [""] * len(cells), sets=[], methods=[]))
+        found.append(finished(context, table, "", sets=[], methods=[]))
     return found
-
-
-def _heading(cell: CellKey) -> str:
-    return "clean" if cell.family == CLEAN else f"{SHORT.get(cell.family, cell.family)} {percent(cell.fraction)}"

@@ -5,17 +5,16 @@ from typing import Final
 from mrac.lab.bench.report.context import FAMILIES, Context
 from mrac.lab.bench.report.labels import (
     METHODS,
-    SHORT,
+    corruption_label,
     foundation,
     method_label,
     ordered,
-    percent,
     set_label,
     without_foundation,
 )
-from mrac.lab.bench.report.results import CLEAN, CellKey
+from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.report.setting import finished
-from mrac.lab.bench.report.table import Row, Table
+from mrac.lab.bench.report.table import Table
 
 _OWN: Final = "the method's own"
 
@@ -35,11 +34,7 @@ def tables(context: Context) -> list[Table]:
             groups.setdefault(foundation(m), []).append(m)
         seeds = context.common_seed(cell.with_method(m) for cell in cells for own in groups.values() for m in own)
         rows = tuple(
-            Row(
-                label=method_label(without_foundation(m)),
-                entries=tuple(context.entry(cell.with_method(m), seeds=seeds, files=()) for cell in cells),
-                group=group,
-            )
+            context.row(m, cells, seeds=seeds, files=(), label=method_label(without_foundation(m)), group=group)
             for group, members in groups.items()
             for m in members
         )
@@ -47,11 +42,10 @@ def tables(context: Context) -> list[Table]:
             key=f"foundations_{set_name}",
             title=f"Other foundations, {set_label(set_name)}: AbsRel",
             about="K = 50. Lower is better.",
-            corner="method",
-            columns=tuple(_heading(cell) for cell in cells),
+            columns=tuple(corruption_label(cell.family, cell.fraction) for cell in cells),
             rows=rows,
         )
-        found.append(finished(context, table, ["lower"] * len(cells), sets=[set_name], methods=methods))
+        found.append(finished(context, table, "lower", sets=[set_name], methods=methods))
     return found
 
 
@@ -61,7 +55,3 @@ def _conditions(context: Context, set_name: str, methods: list[str]) -> list[Cel
         fractions = {p for m in methods for p in context.grid_names("fraction", set=set_name, method=m, family=family)}
         cells += [CellKey(set=set_name, method="", family=family, fraction=p) for p in sorted(fractions)]
     return cells
-
-
-def _heading(cell: CellKey) -> str:
-    return "clean" if cell.family == CLEAN else f"{SHORT.get(cell.family, cell.family)} {percent(cell.fraction)}"

@@ -1,12 +1,12 @@
 """Tables I and II, AbsRel with a quarter of the readings wrong, and what the paper's text says of 40 %."""
 
-from typing import Final
+from typing import Any, Final
 
 from mrac.lab.bench.report.context import FAMILIES, Context
-from mrac.lab.bench.report.labels import SHORT, family_label, method_label, paper_set, percent, set_label
+from mrac.lab.bench.report.labels import corruption_label, family_label, paper_set, percent, set_label
 from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.report.setting import finished
-from mrac.lab.bench.report.table import Row, Table
+from mrac.lab.bench.report.table import Table
 
 _NUMBERS: Final = {("dropout", 0.25): "Table I", ("near", 0.25): "Table II"}
 _FILES: Final = ("headline", "limits")  # of the paper's numbers: studies ran some of these cells again
@@ -22,25 +22,21 @@ def tables(context: Context) -> list[Table]:
 
 
 def _by_set(context: Context, family: str, fraction: float) -> list[Table]:
-    where = {"family": family, "fraction": fraction}
+    where: dict[str, Any] = {"family": family, "fraction": fraction}
     sets, methods = context.grid_names("set", **where), context.methods(**where)
     if len(methods) < 2:  # a study of one method passes here too
         return []
-    cells = [
-        [CellKey(set=name, method=method, family=family, fraction=fraction) for name in sets] for method in methods
-    ]
-    rows = tuple(_row(context, method, own) for method, own in zip(methods, cells, strict=True))
-    seeds = max((len(context.results.seeds(cell)) for own in cells for cell in own), default=0)
+    conditions = [CellKey(set=name, method="", **where) for name in sets]
+    seeds = max((len(context.results.seeds(c.with_method(m))) for c in conditions for m in methods), default=0)
     over = f"Mean ± standard deviation over {seeds} seeds; without ± one seed" if seeds > 1 else "One seed"
     table = Table(
         key=f"absrel_{family}_{round(100 * fraction)}",
         title=f"{_NUMBERS[family, fraction]}: AbsRel with {percent(fraction)} {family_label(family)} readings",
         about=f"K = 50. {over}. Lower is better.",
-        corner="method",
         columns=tuple(set_label(name) for name in sets),
-        rows=rows,
+        rows=tuple(context.row(m, conditions, files=_FILES) for m in methods),
     )
-    return [finished(context, table, ["lower"] * len(sets), sets=sets, methods=methods)]
+    return [finished(context, table, "lower", sets=sets, methods=methods)]
 
 
 def _by_condition(context: Context, set_name: str) -> list[Table]:
@@ -55,21 +51,12 @@ def _by_condition(context: Context, set_name: str) -> list[Table]:
         return []
     found = {m for family, p in conditions for m in context.methods(set=set_name, family=family, fraction=p)}
     methods = [m for m in context.methods(set=set_name) if m in found]
-    rows = tuple(
-        _row(context, m, [CellKey(set=set_name, method=m, family=f, fraction=p) for f, p in conditions])
-        for m in methods
-    )
+    cells = [CellKey(set=set_name, method="", family=f, fraction=p) for f, p in conditions]
     table = Table(
         key=f"limits_{set_name}",
         title=f"Operating limits (Sec. V-A, V-F): AbsRel on {set_label(set_name)} beyond 25 %",
         about="K = 50. The paper's gate has a breakdown point of 29 %. Lower is better.",
-        corner="method",
-        columns=tuple(f"{SHORT.get(f, f)} {percent(p)}" for f, p in conditions),
-        rows=rows,
+        columns=tuple(corruption_label(f, p) for f, p in conditions),
+        rows=tuple(context.row(m, cells, files=_FILES) for m in methods),
     )
-    return [finished(context, table, ["lower"] * len(conditions), sets=[set_name], methods=methods)]
-
-
-def _row(context: Context, method: str, cells: list[CellKey]) -> Row:
-    entries = tuple(context.entry(cell, files=_FILES) for cell in cells)
-    return Row(label=method_label(method), entries=entries, paper_label=context.paper_label(method))
+    return [finished(context, table, "lower", sets=[set_name], methods=methods)]

@@ -85,7 +85,7 @@ def _table(context: Context, base: str, variants: dict[float, str], shown: _Show
         rows=tuple(rows),
     )
     sets = list(dict.fromkeys(cell.set for cell in cells))
-    return finished(context, table, [shown.better], sets=sets, methods=[base], across=True)
+    return finished(context, table, shown.better, sets=sets, methods=[base], across=True)
 
 
 def _mean_row(context: Context, rows: Sequence[Row], variants: dict[float, str], shown: _Shown) -> Row:

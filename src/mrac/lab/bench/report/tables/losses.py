@@ -82,4 +82,4 @@ def _table(context: Context, key: str, on: str, sets: list[str], scores: dict[tu
     )
     # What was held out of training is no part of the runs' sets, whose images a foot would count.
     shown = () if key == "losses_held_out" else sets
-    return finished(context, table, ["lower"] * len(sets), sets=shown, methods=["vanilla"])
+    return finished(context, table, "lower", sets=shown, methods=["vanilla"])

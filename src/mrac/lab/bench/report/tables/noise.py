@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from mrac.lab.bench.report.context import Context
-from mrac.lab.bench.report.labels import method_label, set_label
+from mrac.lab.bench.report.labels import set_label
 from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.report.setting import finished
-from mrac.lab.bench.report.table import Row, Table
+from mrac.lab.bench.report.table import Table
 
 _SIGMA: Final = re.compile(r"^gaussian:(?:.*,)?sigma_m=([0-9.eE+-]+)")
 _CLAIM: Final = "The paper prints no table: it says that AbsRel stays within 0.001 from σ = 0.05 to 0.5 m."
@@ -34,21 +34,13 @@ def tables(context: Context) -> list[Table]:
         cells = [CellKey(set=set_name, method="")]
         cells += [CellKey(set=set_name, method="", family=family, fraction=1.0) for family in noise.values()]
         seeds = context.common_seed(cell.with_method(m) for cell in cells for m in methods)
-        rows = tuple(
-            Row(
-                label=method_label(m),
-                entries=tuple(context.entry(cell.with_method(m), seeds=seeds, files=()) for cell in cells),
-            )
-            for m in methods
-        )
         table = Table(
             key=f"noise_{set_name}",
             title=f"Gaussian noise on every reading (Sec. VI-D), {set_label(set_name)}",
             about="AbsRel, K = 50, noise of standard deviation σ in metres. Lower is better.",
-            corner="method",
             columns=("clean", *(f"σ {sigma:g}" for sigma in noise)),
-            rows=rows,
+            rows=tuple(context.row(m, cells, seeds=seeds, files=()) for m in methods),
             notes=(_CLAIM,) if context.paper else (),
         )
-        found.append(finished(context, table, ["lower"] * (1 + len(noise)), sets=[set_name], methods=methods))
+        found.append(finished(context, table, "lower", sets=[set_name], methods=methods))
     return found

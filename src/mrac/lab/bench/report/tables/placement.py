@@ -60,5 +60,5 @@ def tables(context: Context) -> list[Table]:
             rows=rows,
             notes=(_UNCLEAR,) if any(row.has_paper for row in rows) else (),
         )
-        found.append(finished(context, table, ["lower"] * len(budgets), sets=[set_name], methods=methods))
+        found.append(finished(context, table, "lower", sets=[set_name], methods=methods))
     return found

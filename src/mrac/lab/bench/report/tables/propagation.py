@@ -33,11 +33,10 @@ def tables(context: Context, scenes: Scenes) -> list[Table]:
         key="propagation",
         title=f"Fig. S1: AbsRel by the distance to the nearest wrong reading, px, {set_label(scenes.set_name)}",
         about=f"{which(scenes)} frames, 25 % near readings, K = 50, seed 0. The paper's numbers are of its text.",
-        corner="method",
         columns=tuple(f"{a} to {b}" for a, b in pairwise(EDGES_PX)),
         rows=tuple(rows),
     )
-    return [finished(context, table, ["lower"] * len(table.columns), sets=[scenes.set_name], methods=scenes.methods)]
+    return [finished(context, table, "lower", sets=[scenes.set_name], methods=scenes.methods)]
 
 
 def which(scenes: Scenes) -> str:

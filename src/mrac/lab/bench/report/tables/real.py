@@ -69,9 +69,7 @@ def _methods(context: Context, set_name: str, source: str) -> list[str]:
 
 def _errors(context: Context, set_name: str, source: str) -> Table:
     cells, methods = conditions(context, set_name, source), _methods(context, set_name, source)
-    rows = [
-        Row(label=method_label(m), entries=tuple(context.entry(cell.with_method(m)) for cell in cells)) for m in methods
-    ]
+    rows = [context.row(m, cells, files=()) for m in methods]
     spreads = [entry.spread for row in rows for entry in row.entries if entry.spread is not None]
     notes = [f"Mean over seeds, whose standard deviation is at most {max(spreads):.3f}."] if spreads else []
     rows = [replace(row, entries=tuple(replace(entry, show_spread=False) for entry in row.entries)) for row in rows]
@@ -83,7 +81,6 @@ def _errors(context: Context, set_name: str, source: str) -> Table:
             f"{num_images(context, set_name)} images. Readings as the sensor gave them, then with a share drawn from "
             "those that are more than 10 % wrong. Lower is better."
         ),
-        corner="method",
         columns=tuple(condition_label(cell) for cell in cells),
         rows=(wrong, *mark_best(rows, ["lower"] * len(cells))),
         notes=(*notes, *shortfall(rows)),
@@ -113,11 +110,10 @@ def _gates(context: Context, set_name: str, source: str) -> Table:
         key=f"real_gate_{set_name}_{source}",
         title=f"What the gates caught: {source_label(source)} of {set_label(set_name)}",
         about="Methods that reject nothing are left out. Mean over images with a wrong, or a rejected, reading.",
-        corner="method",
         columns=tuple(condition_label(cell) for cell in cells),
         rows=tuple(rows),
     )
-    return finished(context, table, ["higher"] * len(cells), sets=[set_name], methods=[])
+    return finished(context, table, "higher", sets=[set_name], methods=[])
 
 
 def _undefined(entry: Entry) -> str:

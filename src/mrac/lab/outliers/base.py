@@ -1,8 +1,8 @@
 """The contract of an outlier family: which of K true readings become wrong, and what they say then."""
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,11 +67,6 @@ class Outliers(ABC):
         wrong = np.zeros(truth.z_m.size, np.bool_)
         wrong[self.choose(truth, round(fraction * truth.z_m.size), rng)] = True
         return Corrupted(np.where(wrong, self.replace(truth, rng), truth.z_m), wrong)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Name to value, for the record of a run."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]  # every family is a dataclass
 
     def choose(self, truth: Truth, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """(count,) different indices of readings to corrupt: any, unless the family has a preference."""

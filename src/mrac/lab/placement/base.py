@@ -1,6 +1,7 @@
-"""The contract of a placement: K different pixels out of the valid ones."""
+"""The contract of an anchor placement: K different pixels out of the valid ones."""
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,21 @@ from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
 
 
-class Placement(ABC):
+class Candidates(NamedTuple):
+    """The pixels of one image at which anchors may lie.
+
+    Attributes:
+        valid: (H, W) where an anchor may lie; at one pixel at least.
+        pixels: (N,) the flat indices of `valid`, ascending.
+        uncertainty: (H, W) of a first prediction, for the placements that ask for it.
+    """
+
+    valid: BoolArray
+    pixels: NDArray[np.intp]
+    uncertainty: FloatArray | None
+
+
+class AnchorPlacement(ABC):
     """A placement is a frozen dataclass of its parameters; calling it draws, and keeps nothing."""
 
     def __call__(
@@ -39,17 +54,10 @@ class Placement(ABC):
             )
         pixels = np.flatnonzero(valid)
         count = min(num_anchors, pixels.size)
-        chosen = self.choose(valid, pixels, count, rng, uncertainty) if count else pixels[:0]
+        chosen = self.choose(Candidates(valid, pixels, uncertainty), count, rng) if count else pixels[:0]
         v, u = np.divmod(chosen, valid.shape[1])
         return np.stack([u, v], axis=1).astype(np.int64)
 
     @abstractmethod
-    def choose(
-        self,
-        valid: BoolArray,
-        pixels: NDArray[np.intp],
-        count: int,
-        rng: np.random.Generator,
-        uncertainty: FloatArray | None,
-    ) -> NDArray[np.intp]:
-        """(count,) different ones of `pixels`, which are the flat indices of `valid` in order; 1 <= count <= theirs."""
+    def choose(self, candidates: Candidates, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """(count,) different ones of the candidates' `pixels`; 1 <= count <= their number."""
