@@ -16,7 +16,8 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 from mrac import Anchors, Calibrator, theil_sen_gate
 from mrac.conventions import FloatArray
 from mrac.fit.ols import Ols
-from mrac.gp.posterior import BIAS_VAR, FINE, FINE_VAR, PRIOR_VAR, Readings, posterior, predict
+from mrac.gp.kernel import BIAS_VAR, FINE, FINE_VAR, PRIOR_VAR
+from mrac.gp.posterior import Observations, posterior, predict
 from mrac.head.base import Scene
 from mrac.head.kriging import Kriging
 from mrac.robust_line.select import median_in_place
@@ -117,7 +118,7 @@ def test_kriging(benchmark: BenchmarkFixture, who: str) -> None:
         return mean, std
 
     def ours() -> tuple[FloatArray, FloatArray]:
-        post, _ = posterior(Readings(anchors, np.full(50, noise**2), residuals))
+        post, _ = posterior(Observations(anchors, np.full(50, noise**2), residuals))
         mean, explained = np.empty((2, 480 * 640), np.float32)
         for_each_span(480, lambda top, bottom: predict(points_, top * 640, bottom * 640, post, mean, explained))
         return mean, np.sqrt(PRIOR_VAR - explained)

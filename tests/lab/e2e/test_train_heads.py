@@ -102,7 +102,7 @@ def test_every_recipe_has_help(recipe: str, capsys: pytest.CaptureFixture[str]) 
 
 def test_without_torch_there_is_help_and_the_extra_to_install() -> None:
     words = ["mrac", "train", "vanilla"]
-    for more, code, says in ((["--help"], 0, "--hold-out"), (["--data", "a", "--out", "b"], 2, "mrac[train]")):
+    for more, code, says in ((["--help"], 0, "--hold-out"), (["--data", "a", "--out", "b"], 2, "mrac[lab]")):
         program = (
             f"import sys; sys.modules['torch'] = None; sys.argv = {words + more}; import mrac.cli; mrac.cli.main()"
         )

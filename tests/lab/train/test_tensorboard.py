@@ -1,6 +1,7 @@
 """Curves: what is written can be read by TensorBoard itself, and a run that goes on hides what it will do again."""
 
 from contextlib import closing
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,10 @@ def test_a_run_that_goes_on_hides_what_it_does_again(tmp_path: Path) -> None:
     assert scalars(tmp_path)["loss/total"] == [(1, 0.5), (2, 0.125)]
 
 
-def test_without_a_folder_nothing_is_written() -> None:
-    with closing(Curves(None, 0, Console(quiet=True))) as curves:
-        curves.add(1, {"total": 0.5}, {})
+def test_without_a_folder_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # without a folder, TensorBoard's own writer would make `runs/` here
+    shown = StringIO()
+    with closing(Curves(None, 0, Console(file=shown))) as curves:
+        curves.add(1, {"total": 0.5}, {"nyu": {"head": 0.1}})
+    assert list(tmp_path.iterdir()) == []
+    assert shown.getvalue() == ""

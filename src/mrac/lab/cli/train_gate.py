@@ -28,7 +28,7 @@ from mrac.lab.cli.train_heads import PATH, SEED
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that draw scenes. Default: all cores.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Use so many frames of each set only.")
 def gate(data: Path, out: Path, out_of_fold: tuple[Path, ...], **given: Any) -> None:
-    """Train the last word of the gate `consensus_learned`: twenty minutes on two cores.
+    """Train the classifier of the gate `consensus_learned`: twenty minutes on two cores.
 
     Writes the scenes, log.jsonl and, at the end, consensus_learned.npz. Killed, the same command goes on with the
     scenes that it finds.

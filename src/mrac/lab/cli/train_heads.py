@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from mrac.errors import MissingExtra
 if TYPE_CHECKING:
     from mrac.lab.train.heads.data import DataOptions
     from mrac.lab.train.heads.options import HeadOptions
+    from mrac.lab.train.heads.run import MakeTask
     from mrac.lab.train.heads.session import HeadRun
 
 PATH = click.Path(path_type=Path)
@@ -93,8 +95,9 @@ def _recipe_command(name: str, summary: str) -> click.Command:
         from mrac.lab.train.heads import recipes  # noqa: PLC0415  (torch)
         from mrac.lab.train.heads.run import train_head  # noqa: PLC0415
 
-        options = _changed(getattr(recipes, name)(), given)
-        head = train_head(options, _data(given, options), _run(given), Console())
+        options, console = _changed(getattr(recipes, name)(), given), Console()
+        make_task = _make_task(options, console)
+        head = train_head(options, _data(given, options), _run(given), console, make_task)
         click.echo(f"{head}: {head.stat().st_size / 1e6:.1f} MB")
 
     text = (
@@ -159,6 +162,16 @@ def _changed(options: "HeadOptions", given: dict[str, Any]) -> "HeadOptions":
     if options.kind != "residual":
         wanted["form"] = None  # without a fit there is none to be free of
     return replace(options, **{name: value for name, value in wanted.items() if value is not None})
+
+
+def _make_task(options: "HeadOptions", console: Console) -> "MakeTask":
+    if options.kind == "sml":
+        from mrac.lab.train.scale_map.task import draw_sml_task  # noqa: PLC0415  (scipy's triangulation and numba)
+
+        return partial(draw_sml_task, console=console)
+    from mrac.lab.train.heads.task import HeadTask  # noqa: PLC0415
+
+    return HeadTask
 
 
 def _data(given: dict[str, Any], options: "HeadOptions") -> "DataOptions":

@@ -35,7 +35,7 @@ def export_onnx(
 
     The bits are for storage alone: the file multiplies the weights back when it is loaded, so the arithmetic, and
     with it the answer, is that of the network with rounded weights. One whose weights lie on that grid already
-    (`train/rounding.py`) loses nothing.
+    (`train/foundation/rounding.py`) loses nothing.
 
     Args:
         network: in evaluation mode is how it is written; it takes the tensors of `sample` in that order.

@@ -1,1 +1,1 @@
-"""Studies: one script each, `python -m mrac.lab.studies.NAME`."""
+"""Studies: one script or package each, `python -m mrac.lab.studies.NAME`."""

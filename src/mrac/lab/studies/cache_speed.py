@@ -15,8 +15,9 @@ from skimage.data import stereo_motorcycle
 
 from mrac import RelativeDepth
 from mrac.conventions import FloatArray
+from mrac.foundation._cached import prediction_key
 from mrac.relative import resize_field
-from mrac.runtime.cache import PredictionCache, prediction_key
+from mrac.runtime.cache import PredictionCache
 
 NETWORK_ROWS = 518
 

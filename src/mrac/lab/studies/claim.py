@@ -15,6 +15,10 @@ SETS: Final = {"nyu": "NYUv2", "kitti15": "KITTI-15", "sunrgbd": "SUN RGB-D", "t
 FAMILIES: Final = ("uniform", "near", "dropout", "mixed_pixel")
 FRACTIONS: Final = (0.0, 0.1, 0.25, 0.4)
 SEEDS: Final = (0, 1, 2)
+LEARNER: Final = "sml_retrained"
+"""Stands for VI-Depth: its published weights cannot be had everywhere."""
+
+FIVE: Final = ("vanilla", "b_prime", "mrac", "mrac_b_prime", LEARNER)
 
 
 class NotRunError(LookupError):

@@ -15,9 +15,10 @@ from rich.progress import track
 from rich.table import Table
 
 from mrac import Calibrator
+from mrac.foundation._cached import predict
 from mrac.lab.data.manifest import read_manifest
 from mrac.lab.studies.protocol import abs_rel, draw_anchors, results_folder, summary, truth_of, write_results
-from mrac.runtime.cache import default_store, predict
+from mrac.runtime.cache import default_store
 
 
 def errors_of(arguments: argparse.Namespace, set_name: str) -> dict[int, list[float]]:

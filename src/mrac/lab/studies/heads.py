@@ -19,10 +19,11 @@ from rich.progress import track
 from rich.table import Table
 
 from mrac import Calibrator
+from mrac.foundation._cached import predict
 from mrac.foundation.embedded import NETWORK
 from mrac.lab.data.manifest import read_manifest
 from mrac.lab.studies.protocol import abs_rel, draw_anchors, results_folder, summary, truth_of, write_results
-from mrac.runtime.cache import default_store, predict
+from mrac.runtime.cache import default_store
 
 _REFERENCE = "cfa_ols"
 _METHODS = (_REFERENCE, "vanilla", "b_prime", "mrac", "mrac_b_prime", "ransac_residual", "raw_depth", "vi_depth_ga",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mrac import Anchors
-from mrac.conventions import BoolArray, FloatArray
+from mrac.conventions import FloatArray
 from mrac.io.files import write_json
 from mrac.io.result import versions
 from mrac.lab.data.manifest import Frame, rules_of
@@ -24,10 +24,6 @@ from mrac.runtime.parallel import num_cores
 def truth_of(frame: Frame) -> FloatArray:
     """(H, W) metres, of an evaluation or a training pack; <= 0 where there is none."""
     return frame.depth_m(frame.truth_column)
-
-
-def scored_pixels(set_name: str, truth_m: FloatArray) -> BoolArray:
-    return rules_of(set_name).scored(truth_m)
 
 
 def draw_anchors(frame: Frame, truth_m: FloatArray, num_anchors: int, seed: int) -> Anchors:
@@ -58,12 +54,17 @@ def write_results(path: Path, **content: Any) -> None:
     """Writes a results file with the command, date, machine, commit and versions that made it."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     record = {
-        "command": " ".join(["python -m", f"mrac.lab.studies.{Path(sys.argv[0]).stem}", *sys.argv[1:]]),
+        "command": " ".join(["python -m", f"mrac.lab.studies.{study_of(Path(sys.argv[0]))}", *sys.argv[1:]]),
         "date": _today(),
         "machine": f"{num_cores()}cores-{platform.machine()}",
         "commit": commit.stdout.strip(),
     }
     write_json(path, {**record, **content, "versions": versions()})
+
+
+def study_of(script: Path) -> str:
+    """The name of the study that a script runs: of its module, or of its package."""
+    return script.parent.name if script.stem == "__main__" else script.stem
 
 
 def _today() -> str:

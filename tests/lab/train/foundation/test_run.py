@@ -31,8 +31,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import torch
-from mrac.lab.train import checkpoint
-from tests.lab.train import test_run
+from mrac.lab.train.foundation import checkpoint
+from tests.lab.train.foundation import test_run
 torch.set_num_threads(1)
 data, out, when = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 whole = checkpoint.write_whole

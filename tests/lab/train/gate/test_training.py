@@ -12,20 +12,20 @@ from rich.console import Console
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
-from mrac.gate.consensus.classifier import Scorer
-from mrac.gp.posterior import NUM_FEATURES
+from mrac.gate.consensus.classifier import Classifier
+from mrac.gp.kernel import NUM_FEATURES
 from mrac.lab.cli.train import train_command
 from mrac.lab.data.manifest import Frame
 from mrac.lab.train.frames import Frames
 from mrac.lab.train.gate import frames as gate_frames
-from mrac.lab.train.gate.depth import Target
+from mrac.lab.train.gate.depth_loss import Target
+from mrac.lab.train.gate.draw_scenes import GateScene, ScenePlan, scenes
 from mrac.lab.train.gate.frames import GateData
-from mrac.lab.train.gate.scenes import ScenePlan, Told, scenes
-from mrac.lab.train.gate.store import SceneStore
+from mrac.lab.train.gate.scene_store import SceneStore
 from mrac.lab.train.gate.training import ScoreOptions, fit, train_scores
 from mrac.types import RelativeDepth
 from tests.lab.train import tiny
-from tests.lab.train.gate.test_readings import frame
+from tests.lab.train.gate.test_draw_readings import frame
 
 QUIET = Console(quiet=True)
 SMALL = ScenePlan(per_set=8, upside_down=4, most=(2, 1), turned=4)
@@ -57,7 +57,7 @@ def flat_target(wrong: BoolArray, rng: np.random.Generator) -> Target:
     return Target(places[:K], x, log_z, places[K:], np.zeros(8, np.float32), truth)
 
 
-def separable(num: int, seed: int) -> list[Told]:
+def separable(num: int, seed: int) -> list[GateScene]:
     """Wrong is what stands out among the readings of its own scene: nothing that one reading tells alone."""
     rng = np.random.default_rng(seed)
     made = []
@@ -66,7 +66,7 @@ def separable(num: int, seed: int) -> list[Told]:
         wrong = rng.random(K) < 0.3
         inputs = np.stack([level + 3.0 * wrong + 0.1 * rng.normal(size=K), rng.normal(size=K)], axis=1)
         target = flat_target(wrong, rng)
-        made.append(Told(inputs.astype(np.float32), wrong.astype(np.float32), ("a", "b"), target))
+        made.append(GateScene(inputs.astype(np.float32), wrong.astype(np.float32), ("a", "b"), target))
     return made
 
 
@@ -94,12 +94,12 @@ def test_the_file_says_what_the_network_said(data: GateData, tmp_path: Path) -> 
     assert file.read_bytes() == again.read_bytes()
     assert file.stat().st_size < 60_000
     found = scenes(frame(), 3, [0])
-    scorer = Scorer.load(file)
+    scorer = Classifier.load(file)
     network, mean, std = fit(found, replace(options, num_epochs=1), tmp_path, QUIET)
     from mrac.lab.train.gate.training import _arrays  # noqa: PLC0415
 
     np.savez(tmp_path / "own.npz", **_arrays(network, mean, std, found[0].names))
-    own = Scorer.load(tmp_path / "own.npz")
+    own = Classifier.load(tmp_path / "own.npz")
     named = dict(zip(found[0].names, found[0].inputs.T.astype(np.float64), strict=True))
     with torch.no_grad():
         told = ((torch.from_numpy(found[0].inputs) - mean) / std).clamp(-4, 4)
@@ -151,7 +151,7 @@ def test_frames_come_with_their_own_field_the_right_way_up(data: GateData) -> No
     upright, turned = fields(data, False), fields(data, True)
     assert sorted(upright) == [0, 1, 2, 3]
     for i, field in upright.items():
-        np.testing.assert_allclose(turned[i], field, atol=1e-6)
+        np.testing.assert_allclose(turned[i], field, atol=1e-5)
         image = data.sets()["toy"][i].image()
         np.testing.assert_allclose(field, -np.log(image.mean(axis=2) + 1.0), atol=1e-5)
 
@@ -170,4 +170,4 @@ def test_the_command(data: GateData, tmp_path: Path) -> None:
     )
     assert result.exit_code == 0, result.output
     assert "consensus_learned.npz" in result.output
-    Scorer.load(out / "consensus_learned.npz")
+    Classifier.load(out / "consensus_learned.npz")

@@ -40,7 +40,7 @@ import sys
 from pathlib import Path
 import torch
 from mrac.lab.train.heads.training import HeadTraining
-from tests.lab.train import test_head_run
+from tests.lab.train.heads import test_run
 torch.set_num_threads(1)
 advance = HeadTraining.advance
 def told(self):
@@ -48,7 +48,7 @@ def told(self):
     print(self.step, flush=True)
 HeadTraining.advance = told
 print("ready", flush=True)
-test_head_run.train(Path(sys.argv[1]))
+test_run.train(Path(sys.argv[1]))
 print("done", flush=True)
 """
 
@@ -131,7 +131,8 @@ def test_a_run_killed_at_any_moment_goes_on_as_if_nothing_had_happened(
 def test_half_a_state_is_never_seen(tmp_path: Path) -> None:
     """Killed within the write itself: what was there before still is, and the run goes on from it."""
     program = KILLED.replace(
-        "print(\"ready\"", "from mrac.lab.train import checkpoint\nimport os, signal\nwhole = checkpoint.write_whole\n"
+        "print(\"ready\"", "from mrac.lab.train.foundation import checkpoint\nimport os, signal\n"
+        "whole = checkpoint.write_whole\n"
         "def write(path, fill):\n"
         "    def half(file):\n"
         "        file.write(b'half'); file.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"

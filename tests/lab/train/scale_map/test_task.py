@@ -1,6 +1,7 @@
 """The scale-map learner in the same loop: starts as the alignment, learns, exports what the head `sml` runs."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from mrac.lab.train.heads.residual_network import normalise_relative
 from mrac.lab.train.heads.run import train_on
 from mrac.lab.train.heads.session import HeadRun
 from mrac.lab.train.heads.training import HeadTraining, make_accelerator
-from mrac.lab.train.scale_map.task import SmlTask
+from mrac.lab.train.scale_map.task import SmlTask, draw_sml_task
 from mrac.vi_depth.ranges import WIDE
 from tests.lab.train import tiny_heads
 
@@ -75,7 +76,8 @@ def test_from_frames_to_a_file_that_the_head_runs(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(head_session, "export_checkpoint", lambda path, onnx_path: None)
     sets = [frames(4)]
     run = HeadRun(out=tmp_path, device="cpu", hold_out=0.0)
-    last = train_on(OPTIONS, sets, run, Console(quiet=True))
+    console = Console(quiet=True)
+    last = train_on(OPTIONS, sets, run, console, partial(draw_sml_task, console=console))
     calibrator = Calibrator("sml_retrained", head=f"sml:weights={last}")
     rng = np.random.default_rng(0)
     z_m = sets[0].frames.z_m[0].numpy()

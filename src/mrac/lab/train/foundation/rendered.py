@@ -28,7 +28,7 @@ def render_frames(num: int, size: tuple[int, int], photographs: Tensor, seed: in
     with torch.no_grad():
         for start in range(0, num, _AT_ONCE):
             dice = Dice(generator, min(_AT_ONCE, num - start), device)
-            scene = sample_scenes(dice, None)
+            scene = sample_scenes(dice)
             image, z = render(dice, scene, size, photographs)
             images.append((image * 255.0).round().to(torch.uint8))
             depths.append(z[:, 0])

@@ -13,7 +13,7 @@ from scipy import ndimage
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
-from mrac.gp.appearance import Looks
+from mrac.gp.features import ImageAppearance
 from mrac.io.files import read_png16
 from mrac.lab.data.manifest import Frame, read_manifest, rules_of
 from mrac.lab.train.frames import Frames, scene_of
@@ -51,9 +51,9 @@ class GateFrame:
     max_range_m: float
 
     @cached_property
-    def looks(self) -> Looks:
+    def appearance(self) -> ImageAppearance:
         """Of the image, found once."""
-        return Looks(self.image)
+        return ImageAppearance(self.image)
 
     @cached_property
     def dense_m(self) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Trains the last word of the gate `consensus_learned`: scenes, a small network, one file of a few kilobytes."""
+"""Trains the classifier of the gate `consensus_learned`: scenes, a small network, one file of a few kilobytes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from mrac.errors import ContractError
-from mrac.gate.consensus.classifier import REACH
+from mrac.gate.consensus.classifier import MAX_STD
 from mrac.head.kriging import Kriging
 from mrac.io.files import write_whole
-from mrac.lab.train.gate.depth import Depths
+from mrac.lab.train.gate.depth_loss import DepthLoss
+from mrac.lab.train.gate.draw_scenes import GateScene, ScenePlan
 from mrac.lab.train.gate.frames import GateData
-from mrac.lab.train.gate.scenes import ScenePlan, Told
-from mrac.lab.train.gate.store import SceneStore
+from mrac.lab.train.gate.scene_store import SceneStore
 from mrac.lab.train.log import append_line, make_folder, number, progress_bar
 
 FILE: Final = "consensus_learned.npz"
@@ -40,7 +40,7 @@ class ScoreOptions:
         rate: of learning, at its highest.
         decay: of the weights.
         depth_share: what the error of the depth counts for, beside the verdicts.
-        own, everyone, hidden: widths of the layers, see `gate._scorer.Scorer`.
+        own, everyone, hidden: widths of the layers, see `gate.consensus.classifier.Classifier`.
         plan: of the scenes.
         seed: of everything drawn.
     """
@@ -58,7 +58,7 @@ class ScoreOptions:
 
 
 class ScoreNetwork(nn.Module):
-    """`gate._scorer.Scorer` with gradients, for many scenes at once."""
+    """`gate.consensus.classifier.Classifier` with gradients, for many scenes at once."""
 
     def __init__(self, num_inputs: int, options: ScoreOptions) -> None:
         super().__init__()
@@ -80,10 +80,10 @@ class ScoreNetwork(nn.Module):
 class _Batch:
     """B scenes of about as many readings, filled up to the most of them."""
 
-    def __init__(self, scenes: Sequence[Told]) -> None:
+    def __init__(self, scenes: Sequence[GateScene]) -> None:
         self.inputs = pad_sequence([torch.from_numpy(scene.inputs) for scene in scenes], batch_first=True)
         self.wrong = pad_sequence([torch.from_numpy(scene.wrong) for scene in scenes], batch_first=True)
-        self.depths = Depths([scene.target for scene in scenes], Kriging())
+        self.depths = DepthLoss([scene.target for scene in scenes], Kriging())
         self.there = self.depths.there
         self.weight = self.there * self.there.sum(dim=1, keepdim=True) ** (_POWER - 1.0)
         # Against what the right readings alone would give: else the scenes that are hard for anybody would decide.
@@ -116,7 +116,7 @@ def train_scores(options: ScoreOptions, data: GateData, out: Path, console: Cons
 
 
 def fit(
-    found: Sequence[Told], options: ScoreOptions, out: Path, console: Console
+    found: Sequence[GateScene], options: ScoreOptions, out: Path, console: Console
 ) -> tuple[ScoreNetwork, Tensor, Tensor]:
     """The network, and mean and deviation (F,) of its inputs."""
     torch.manual_seed(options.seed)
@@ -135,8 +135,8 @@ def fit(
         for epoch in range(options.num_epochs):
             losses = []
             for i in rng.permutation(len(batches)):
-                told = ((batches[i].inputs - mean) / std).clamp(-REACH, REACH)
-                verdicts, depth = batches[i].losses(network(told, batches[i].there))
+                inputs = ((batches[i].inputs - mean) / std).clamp(-MAX_STD, MAX_STD)
+                verdicts, depth = batches[i].losses(network(inputs, batches[i].there))
                 optimiser.zero_grad()
                 (verdicts + options.depth_share * depth).backward()
                 nn.utils.clip_grad_norm_(network.parameters(), _STEEPEST)
@@ -151,7 +151,7 @@ def fit(
 
 
 def _arrays(network: ScoreNetwork, mean: Tensor, std: Tensor, names: Sequence[str]) -> dict[str, Any]:
-    """As `gate._scorer.Scorer` reads them, in single precision."""
+    """As `gate.consensus.classifier.Classifier` reads them, in single precision."""
 
     def kernel(layer: nn.Linear) -> Tensor:
         return layer.weight.detach().T

@@ -19,6 +19,7 @@ from torch.nn import functional
 from mrac import registry
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
+from mrac.foundation._cached import predict
 from mrac.foundation.embedded import input_size
 from mrac.head._rendering import working_size
 from mrac.lab.train.folds import fold_of
@@ -28,7 +29,7 @@ from mrac.lab.train.foundation.training import upsample
 from mrac.lab.train.frames import Frames, load_frames
 from mrac.lab.train.heads.residual_network import normalise_relative
 from mrac.relative import fill_invalid, in_space
-from mrac.runtime.cache import default_store, predict
+from mrac.runtime.cache import default_store
 from mrac.runtime.parallel import num_cores
 from mrac.space import Space
 from mrac.types import RelativeDepth
@@ -70,7 +71,7 @@ class HeadFrames:
         return content.hexdigest()
 
 
-class Predictor(Protocol):
+class RelativeDepthPredictor(Protocol):
     """Where relative depth comes from."""
 
     def __call__(self, frames: Frames) -> Iterable[tuple[int, RelativeDepth]]:
@@ -89,7 +90,7 @@ class FromFoundation:
     spec: str = "embedded"
 
     def __call__(self, frames: Frames) -> Iterable[tuple[int, RelativeDepth]]:
-        """See `Predictor`."""
+        """See `RelativeDepthPredictor`."""
         foundation, store = registry.create("foundation", self.spec), default_store()
         for i, image in enumerate(frames.images):
             relative, _ = predict(foundation, _pixels(image), store)
@@ -113,7 +114,7 @@ class OutOfFold:
     files: tuple[Path, ...]
 
     def __call__(self, frames: Frames) -> Iterable[tuple[int, RelativeDepth]]:
-        """See `Predictor`."""
+        """See `RelativeDepthPredictor`."""
         for number, file in enumerate(self.files):
             mine = [i for i, scene in enumerate(frames.scenes) if fold_of(scene, len(self.files)) == number]
             if not mine:
@@ -138,7 +139,7 @@ class DataOptions:
     """
 
     folder: Path
-    predictor: Predictor
+    predictor: RelativeDepthPredictor
     space: Space = "depth"
     num_pixels: int = ALL_PIXELS
     limit: int | None = None
@@ -160,7 +161,7 @@ def load_head_frames(options: DataOptions, device: torch.device, console: Consol
     return [shrunk(frames, options.num_pixels) for frames in full]
 
 
-def with_relative(frames: Frames, predictor: Predictor, space: Space, console: Console) -> HeadFrames:
+def with_relative(frames: Frames, predictor: RelativeDepthPredictor, space: Space, console: Console) -> HeadFrames:
     """Frames with what `predictor` says of them, as the pipeline would see it: converted, holes filled."""
     x, native = torch.empty_like(frames.z_m), []
 

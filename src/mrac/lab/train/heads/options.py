@@ -14,7 +14,7 @@ Precision = Literal["no", "fp16", "bf16"]
 
 @dataclass(frozen=True, kw_only=True)
 class LossWeights:
-    """Of `head_losses`; a loss of weight 0 is not computed. The defaults are the paper's recommended ones."""
+    """Of `heads.losses`; a loss of weight 0 is not computed. The defaults are the paper's recommended ones."""
 
     silog: float = 1.0
     cwa: float = 1.0
@@ -35,7 +35,7 @@ class HeadOptions:
         num_pixels: of the network's input; larger frames are shrunk.
         weights: of the losses.
         budgets: numbers of anchors, one of them drawn a minibatch.
-        dropout_rate_max: see `head_batch.Draw`.
+        dropout_rate_max: see `heads.batch.Draw`.
         limits_m: depth is clipped to this in the losses: what the range sensors of the sets can measure.
         num_epochs: over all frames.
         batch: images a step, over all GPUs together.

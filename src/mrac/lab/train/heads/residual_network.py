@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mrac.fit.base import PRIOR_DEPTH_M
-from mrac.head._rendering import QUANTILES, RATIO_LIMIT, UNIT_POWER, Form
-from mrac.head._weights import Kind, check_about
+from mrac.head._rendering import RATIO_LIMIT, Form
+from mrac.head._weights import Kind, check_metadata
 from mrac.lab.export.onnx import export_onnx
-from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M, Space, to_space
+from mrac.relative import RANGE_QUANTILES
+from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M, POWERS, Space, to_space
 
 # Seven scales: at the last one a cell is 64 pixels wide and a reading is felt 300 pixels away, half the width of a
 # 480 × 640 image, which five readings need. The widths bring the whole to the paper's 0.47 M parameters.
@@ -140,7 +141,7 @@ def normalise_relative(x_BHW: Tensor) -> Tensor:
         (B, H, W); x − its 2nd percentile where nearly all of an image is one value.
     """
     ordered = x_BHW.flatten(1).sort(dim=1).values
-    low, high = (ordered[:, round(q * (ordered.shape[1] - 1)), None, None] for q in QUANTILES)
+    low, high = (ordered[:, round(q * (ordered.shape[1] - 1)), None, None] for q in RANGE_QUANTILES)
     span = high - low
     # The field has single precision: a range seven digits below its values is rounding.
     told = span > 1e-6 * torch.maximum(low.abs(), high.abs())
@@ -223,7 +224,7 @@ def correction_unit(z_BHW: Tensor, mask_BHW: Tensor, space: Space, form: Form = 
     """
     log_z = torch.where(mask_BHW > 0, z_BHW, 1.0).double().log()
     mean = log_z.sum(dim=(1, 2)) / mask_BHW.double().sum(dim=(1, 2)).clamp(min=1.0)
-    return torch.exp(mean * (UNIT_POWER[space] if form == "scale_free" else 0.0))
+    return torch.exp(mean * (POWERS[space] if form == "scale_free" else 0.0))
 
 
 def anchor_channel(line: Line, x_BHW: Tensor, z_BHW: Tensor, mask_BHW: Tensor, form: Form = "metres") -> Tensor:
@@ -257,7 +258,7 @@ def export_head(network: HeadNetwork, path: Path, about: Mapping[str, str]) -> N
     """
     kind: Kind = "raw" if isinstance(network, RawNetwork) else "residual"
     noted = {**about, "mrac.kind": kind}
-    check_about(noted, kind, "export_head: about")
+    check_metadata(noted, kind, "export_head: about")
     dims = {0: torch.export.Dim("batch"), 2: torch.export.Dim("H", min=2), 3: torch.export.Dim("W", min=2)}
     channels = {"image": 3, "relative": 1, "mask": 1, "anchor": 1}
     # Odd sides: nothing that holds for even ones alone can slip into the file.

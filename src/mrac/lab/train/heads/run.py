@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +16,24 @@ from mrac.lab.train.heads.options import HeadOptions
 from mrac.lab.train.heads.session import HeadRun, HeadSession
 from mrac.lab.train.heads.state import Decides
 from mrac.lab.train.heads.task import HeadTask
-from mrac.lab.train.heads.training import HeadTraining, Task, make_accelerator
+from mrac.lab.train.heads.training import HeadTraining, TrainingTask, make_accelerator
 from mrac.lab.train.log import make_folder, progress_bar
-from mrac.vi_depth.ranges import WIDE
+
+MakeTask = Callable[[HeadOptions, list[HeadFrames], list[HeadFrames]], TrainingTask]
+"""Of a recipe, the frames to learn from and those to measure on."""
 
 
-def train_head(options: HeadOptions, data: DataOptions, run: HeadRun, console: Console) -> Path:
+def train_head(
+    options: HeadOptions, data: DataOptions, run: HeadRun, console: Console, make_task: MakeTask = HeadTask
+) -> Path:
     """Reads the data, trains, or goes on where a killed run stopped, and exports.
+
+    Args:
+        options: of the recipe.
+        data: what is read.
+        run: of this run.
+        console: for the progress bar.
+        make_task: what is learnt; `HeadTask` is for the kinds `residual` and `raw`.
 
     Returns:
         The .safetensors file of the last network; the .onnx file lies beside it.
@@ -31,7 +42,7 @@ def train_head(options: HeadOptions, data: DataOptions, run: HeadRun, console: C
         ContractError: no such data or device, `run.out` cannot be a folder or holds a run of other options.
     """
     device = make_ready(run)
-    return train_on(options, load_head_frames(data, device, console), run, console)
+    return train_on(options, load_head_frames(data, device, console), run, console, make_task)
 
 
 def make_ready(run: HeadRun) -> torch.device:
@@ -45,12 +56,19 @@ def make_ready(run: HeadRun) -> torch.device:
     return device
 
 
-def train_on(options: HeadOptions, sets: list[HeadFrames], run: HeadRun, console: Console) -> Path:
+def train_on(
+    options: HeadOptions, sets: list[HeadFrames], run: HeadRun, console: Console, make_task: MakeTask = HeadTask
+) -> Path:
     """As `train_head`, on frames that are read already."""
-    return train_all([(options, run)], sets, console)[0]
+    return train_all([(options, run)], sets, console, make_task)[0]
 
 
-def train_all(runs: Sequence[tuple[HeadOptions, HeadRun]], sets: list[HeadFrames], console: Console) -> list[Path]:
+def train_all(
+    runs: Sequence[tuple[HeadOptions, HeadRun]],
+    sets: list[HeadFrames],
+    console: Console,
+    make_task: MakeTask = HeadTask,
+) -> list[Path]:
     """Several trainings on the same frames, with the same scenes held out, side by side.
 
     Small networks leave most of a GPU idle: four of them on one H200, each on a stream of its own, made 86 steps a
@@ -74,7 +92,7 @@ def train_all(runs: Sequence[tuple[HeadOptions, HeadRun]], sets: list[HeadFrames
     for wanted, run in runs:
         accelerator = make_accelerator(sets[0].x.device, precision)
         options = replace(wanted, precision=accelerator.mixed_precision)
-        training = HeadTraining(options, _task(options, trained, held, console), accelerator)
+        training = HeadTraining(options, make_task(options, trained, held), accelerator)
         decides: Decides = {"options": json.loads(json.dumps(dataclasses.asdict(options))), **digests}
         sessions.append(HeadSession(training, run, decides, console))
     _advance_to_end(sessions)
@@ -95,12 +113,3 @@ def _advance_to_end(sessions: list[HeadSession]) -> None:
                 with torch.cuda.stream(lane):
                     while session.training.step * most < done * session.training.num_steps:
                         session.advance()
-
-
-def _task(options: HeadOptions, sets: list[HeadFrames], held: list[HeadFrames], console: Console) -> Task:
-    if options.kind != "sml":
-        return HeadTask(options, sets, held)
-    from mrac.lab.train.scale_map.task import SmlTask  # noqa: PLC0415  (scipy's triangulation and numba: only it needs them)
-
-    console.print(f"drawing {options.budgets[0]} readings per frame ...")
-    return SmlTask.draw(options, sets, held, WIDE)

@@ -10,11 +10,12 @@ from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from mrac.errors import MissingExtra
+from mrac.lab.commit import checkout_commit
 from mrac.lab.train.foundation.checkpoint import save_network
 from mrac.lab.train.foundation.rounding import round_weights
 from mrac.lab.train.heads.export import EXPORT_BITS, export_checkpoint
 from mrac.lab.train.heads.options import Precision
-from mrac.lab.train.heads.state import Decides, Watched, commit, load_head_state, save_head_state
+from mrac.lab.train.heads.state import Decides, Watched, load_head_state, save_head_state
 from mrac.lab.train.heads.training import HeadTraining
 from mrac.lab.train.log import STATE, append_line, number, tidy
 from mrac.lab.train.tensorboard import Curves
@@ -54,7 +55,7 @@ class HeadSession:
         self.first = training.accelerator.is_main_process  # of several processes one speaks and writes
         self.console = console if self.first else Console(quiet=True)
         self.watched = Watched()
-        self.commit = commit()
+        self.commit = checkout_commit()
         self.state = run.out / STATE
         if self.state.is_file():
             self.watched = load_head_state(training, self.state, self.decides)

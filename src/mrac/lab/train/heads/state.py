@@ -1,7 +1,6 @@
 """The state of a head's training in one file, and its networks, which say where they come from."""
 
 import json
-import subprocess
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,19 +59,3 @@ def load_head_state(training: HeadTraining, path: Path, decides: Decides) -> Wat
             training.accelerator.scaler.load_state_dict(described["scaler"])
         training.step = described["step"]
         return Watched(**described["watched"])
-
-
-def commit() -> str | None:
-    """Of the checkout this package runs from; None where it runs from none."""
-    package = Path(__file__).resolve().parents[3]
-
-    def git(*words: str) -> str:
-        done = subprocess.run(["git", "-C", str(package), *words], capture_output=True, text=True, check=False)
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    try:
-        root = git("rev-parse", "--show-toplevel")
-        # A package installed below somebody's own repository is not a commit of it.
-        return (git("rev-parse", "HEAD") or None) if root and Path(root) / "src" / "mrac" == package else None
-    except OSError:  # no git
-        return None

@@ -18,7 +18,7 @@ _SCORED_ANCHORS = 50
 
 @dataclass(frozen=True, eq=False)
 class HeadTask:
-    """See `head_training.Task`.
+    """See `heads.training.TrainingTask`.
 
     Attributes:
         options: of the recipe.
@@ -65,7 +65,8 @@ class HeadTask:
 
     def network(self) -> nn.Module:
         """A new one."""
-        return RawNetwork() if self.options.kind == "raw" else ResidualNetwork()
+        networks = {"raw": RawNetwork, "residual": ResidualNetwork}
+        return networks[self.options.kind]()
 
     def batch(self, which: int, index: Tensor, num_anchors: int, generator: torch.Generator) -> Minibatch:
         """Frames `index` (B,) of set `which`, with clean anchors."""

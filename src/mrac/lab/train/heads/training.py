@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 
-class Task(Protocol):
-    """What is learnt, and from what; `head_task` and `sml_task` have one each."""
+class TrainingTask(Protocol):
+    """What is learnt, and from what; `heads.task` and `scale_map.task` have one each."""
 
     @property
     def sizes(self) -> list[int]:
@@ -65,7 +65,7 @@ class HeadTraining:
         loss_sum: (P,) of the losses of the current epoch's steps.
     """
 
-    def __init__(self, options: HeadOptions, task: Task, accelerator: "Accelerator") -> None:
+    def __init__(self, options: HeadOptions, task: TrainingTask, accelerator: "Accelerator") -> None:
         """Starts a run.
 
         Raises:

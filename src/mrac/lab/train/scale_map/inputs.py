@@ -16,7 +16,7 @@ from mrac.runtime.parallel import num_cores
 from mrac.vi_depth.alignment import align, readings_on_pixels
 from mrac.vi_depth.predictors import Standardisation
 from mrac.vi_depth.ranges import Ranges
-from mrac.vi_depth.resize import LEARNER_RULE, resize_cubic
+from mrac.vi_depth.resize import learner_shape, resize_cubic
 from mrac.vi_depth.scale_map import scale_map
 
 
@@ -33,14 +33,14 @@ def learner_inputs(
 
     Returns:
         The aligned inverse depth in 1/m and the scale map in [0, 1] but for cubic overshoot, both (h, w) float32 of
-        the size `LEARNER_RULE` gives, not standardised. None where VI-Depth has nothing to refine.
+        the size `learner_shape` gives, not standardised. None where VI-Depth has nothing to refine.
     """
     readings = readings_on_pixels(uv_px, z_m, (relative_inv.shape[0], relative_inv.shape[1]), ranges)
     alignment = align(relative_inv, readings, ranges)
     scales = scale_map(alignment.inv_z_per_m, readings)
     if alignment.status != "ok" or scales.unit is None:
         return None
-    shape = LEARNER_RULE.shape((relative_inv.shape[0], relative_inv.shape[1]))
+    shape = learner_shape((relative_inv.shape[0], relative_inv.shape[1]))
     return resize_cubic(alignment.inv_z_per_m, shape), resize_cubic(scales.unit, shape)
 
 
@@ -98,7 +98,7 @@ def draw_pool(
             "as many of the one as of the other, all of one size, are needed"
         )
     (size,) = sizes
-    shape = LEARNER_RULE.shape((size[0], size[1]))
+    shape = learner_shape((size[0], size[1]))
     inputs = np.empty((2, len(z_m), options.num_draws, *shape), np.float32)
 
     def work(frame: int) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
+from rich.console import Console
 from torch import Tensor, nn
 
 from mrac.lab.train.heads.data import HeadFrames
@@ -14,7 +15,7 @@ from mrac.lab.train.scale_map.inputs import DrawOptions, LearnerPool, draw_pool,
 from mrac.lab.train.scale_map.loss import fresh_learner, learner_loss, network_input
 from mrac.vi_depth.description import describe
 from mrac.vi_depth.predictors import Standardisation
-from mrac.vi_depth.ranges import Ranges
+from mrac.vi_depth.ranges import WIDE, Ranges
 
 _NUM_DRAWS = 4  # of readings per frame, each also mirrored: made beforehand, which takes longer than learning
 
@@ -39,7 +40,7 @@ class LearnerBatch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SmlTask:
-    """See `head_training.Task`.
+    """See `heads.training.TrainingTask`.
 
     Attributes:
         options: of the recipe; the first of its budgets is the number of readings.
@@ -119,6 +120,12 @@ class SmlTask:
                     errors[name].append(abs_rel(inv_z.clamp(*self.ranges.inv_limits_per_m).reciprocal(), true_m))
             scores[pool.set_name] = {name: float(torch.cat(e).mean()) for name, e in errors.items()}
         return scores
+
+
+def draw_sml_task(options: HeadOptions, sets: list[HeadFrames], held: list[HeadFrames], *, console: Console) -> SmlTask:
+    """The task that `heads.run` trains for recipes of the kind `sml`; says that drawing has begun, as it takes long."""
+    console.print(f"drawing {options.budgets[0]} readings per frame ...")
+    return SmlTask.draw(options, sets, held, WIDE)
 
 
 def _drawn(frames: HeadFrames, options: DrawOptions, ranges: Ranges) -> LearnerPool:

@@ -11,7 +11,7 @@ from torch import Tensor
 from mrac.conventions import FloatArray
 from mrac.lab.train.synthetic.scenes.render import trace
 from mrac.lab.train.synthetic.scenes.roles import Role
-from mrac.lab.train.synthetic.scenes.scene import Pieces, Scene, camera_rotation, yaw_rotation
+from mrac.lab.train.synthetic.scenes.scene import Pieces, SceneBatch, camera_rotation, yaw_rotation
 
 HEIGHT, WIDTH = 48, 64
 TAN_HALF_FOV = 0.6
@@ -31,10 +31,10 @@ def one_piece(half: tuple[float, float, float], origin: tuple[float, float, floa
 NOTHING = one_piece((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0)
 
 
-def scene(*, pitch: float = 0.0, yaw: float = 0.0, roll: float = 0.0, outdoors: bool = False) -> Scene:
+def scene(*, pitch: float = 0.0, yaw: float = 0.0, roll: float = 0.0, outdoors: bool = False) -> SceneBatch:
     """A 6 × 3 × 10 m room, or a ground plane, seen from 1.5 m above the middle of its floor."""
     angles = (torch.tensor([angle]) for angle in (yaw, pitch, roll))
-    return Scene(
+    return SceneBatch(
         eye=torch.tensor([[0.0, 1.5, 0.0]]),
         rotation=camera_rotation(*angles),
         tan_half_fov=torch.tensor([TAN_HALF_FOV]),
@@ -51,7 +51,7 @@ def scene(*, pitch: float = 0.0, yaw: float = 0.0, roll: float = 0.0, outdoors: 
     )
 
 
-def depth(what: Scene) -> FloatArray:
+def depth(what: SceneBatch) -> FloatArray:
     hits, _ = trace(what, (HEIGHT, WIDTH))
     return hits.z[0].numpy().astype(np.float64)
 

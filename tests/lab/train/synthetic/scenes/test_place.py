@@ -9,8 +9,9 @@ from torch import Tensor
 from mrac.lab.train.synthetic.scenes.dice import Dice
 from mrac.lab.train.synthetic.scenes.pieces import Body, Piece
 from mrac.lab.train.synthetic.scenes.place import keep_within, sizes, stand, too_close, top_height, without
-from mrac.lab.train.synthetic.scenes.render import sample_scenes
+from mrac.lab.train.synthetic.scenes.rooms import sample_rooms
 from mrac.lab.train.synthetic.scenes.scene import Pieces
+from mrac.lab.train.synthetic.scenes.table_tops import sample_table_tops
 
 
 def roll(num_images: int, seed: int = 0) -> Dice:
@@ -75,7 +76,7 @@ def test_the_free_top_is_where_the_template_says(piece: Piece) -> None:
 
 
 def test_desk_clutter_rests_on_the_desk() -> None:
-    scene = sample_scenes(roll(64), "table_top")
+    scene = sample_table_tops(roll(64))
     low, high = corners(scene.boxes)
     top = high[:, 0, 0, 1]
     bottom = low[:, 1:6, :, 1].flatten(1)
@@ -88,7 +89,7 @@ def test_desk_clutter_rests_on_the_desk() -> None:
 
 
 def test_furniture_stays_between_the_walls_and_on_the_floor() -> None:
-    scene = sample_scenes(roll(64), "room")
+    scene = sample_rooms(roll(64))
     low, high = corners(scene.boxes)
     low, high = low[:, :7], high[:, :7]
     for axis in (0, 2):

@@ -1,21 +1,24 @@
 """Templates of round bodies: lamps, plants, bottles, trees, people."""
 
-from mrac.lab.train.synthetic.scenes.pieces import Body, Template
+from mrac.lab.train.synthetic.scenes.pieces import EMPTY, Body, Round, Template
 from mrac.lab.train.synthetic.scenes.roles import Role
 
 _R = Role
+
+
+def _lamp(foot: tuple[float, float], pole: float, shade: float) -> tuple[Round, ...]:
+    """A foot of this half width and half height, a pole of this half width, a shade of this half height."""
+    half_width, half_height = foot
+    return (
+        (0, half_height, 0, half_width, half_height, half_width, 0, _R.METAL),
+        (0, 0.4, 0, pole, 0.4, pole, 0, _R.METAL),
+        (0, 1 - shade, 0, 0.5, shade, 0.5, 0, _R.SHADE),
+    )
+
+
 BODIES: dict[Body, Template] = {
-    Body.NOTHING: Template((0.1, 0.1, 0.1), (0.1, 0.1, 0.1), 0, ()),
-    Body.FLOOR_LAMP: Template(
-        (0.3, 1.3, 0.3),
-        (0.5, 1.8, 0.5),
-        0,
-        (
-            (0, 0.01, 0, 0.4, 0.01, 0.4, 0, _R.METAL),
-            (0, 0.4, 0, 0.03, 0.4, 0.03, 0, _R.METAL),
-            (0, 0.88, 0, 0.5, 0.12, 0.5, 0, _R.SHADE),
-        ),
-    ),
+    Body.NOTHING: EMPTY,
+    Body.FLOOR_LAMP: Template((0.3, 1.3, 0.3), (0.5, 1.8, 0.5), 0, _lamp(foot=(0.4, 0.01), pole=0.03, shade=0.12)),
     Body.PLANT: Template(
         (0.3, 0.5, 0.3),
         (0.8, 1.6, 0.8),
@@ -55,16 +58,7 @@ BODIES: dict[Body, Template] = {
             (0.2, 0.3, 0.4, 0.08, 0.3, 0.08, 1, _R.COVER),
         ),
     ),
-    Body.DESK_LAMP: Template(
-        (0.2, 0.35, 0.2),
-        (0.32, 0.55, 0.32),
-        0,
-        (
-            (0, 0.02, 0, 0.35, 0.02, 0.35, 0, _R.METAL),
-            (0, 0.4, 0, 0.05, 0.4, 0.05, 0, _R.METAL),
-            (0, 0.82, 0, 0.5, 0.18, 0.5, 0, _R.SHADE),
-        ),
-    ),
+    Body.DESK_LAMP: Template((0.2, 0.35, 0.2), (0.32, 0.55, 0.32), 0, _lamp(foot=(0.35, 0.02), pole=0.05, shade=0.18)),
     Body.TREE: Template(
         (2.5, 4.0, 2.5),
         (6.0, 9.0, 6.0),

@@ -7,7 +7,7 @@ optical axis, exact up to float32 rounding.
 import torch
 from torch import Tensor
 
-from mrac.lab.train.synthetic.scenes.scene import Scene
+from mrac.lab.train.synthetic.scenes.scene import SceneBatch
 
 NEAR_CLIP_M = 0.1
 Vector = tuple[Tensor, Tensor, Tensor]
@@ -32,11 +32,11 @@ def _inverse(direction: Tensor) -> Tensor:
     return torch.where(direction.abs() < 1e-9, 1e-9, direction).reciprocal()
 
 
-def cast_shell(scene: Scene, rays: Rays) -> Hit:
+def cast_shell(scene: SceneBatch, rays: Rays) -> Hit:
     """Where rays from inside leave the shell.
 
     Returns:
-        t (B, H, W), infinite where a ray meets the sky; and the face met, 0 to 5 as in `Scene.shell_role`, int64.
+        t (B, H, W), infinite where a ray meets the sky; and the face met, 0 to 5 as in `SceneBatch.shell_role`, int64.
     """
     origin, direction = rays
     best = face = None
@@ -136,7 +136,7 @@ def nearest_rounds(hit: Hit, rays: Rays, frame: Frame, shape: tuple[Tensor, ...]
     return t_best, number
 
 
-def cast(scene: Scene, rays: Rays, hit: Hit) -> Hit:
+def cast(scene: SceneBatch, rays: Rays, hit: Hit) -> Hit:
     """The nearest of the hits given and of all primitives.
 
     Args:

@@ -1,7 +1,7 @@
 """Templates of what stands on desks, and of cars, boxes only."""
 
 from mrac.lab.train.synthetic.scenes.furniture import legs
-from mrac.lab.train.synthetic.scenes.pieces import Piece, Template
+from mrac.lab.train.synthetic.scenes.pieces import Piece, Template, both_sides
 from mrac.lab.train.synthetic.scenes.roles import Role
 
 _R = Role
@@ -106,8 +106,7 @@ CLUTTER: dict[Piece, Template] = {
             (-0.46, 0.46, 0.5, 0.62, -0.46, 0.3, _R.PAINT),
             (-0.49, 0.49, 0.22, 0.4, -0.5, 0.5, _R.PAINT),
             (-0.47, 0.47, 0.17, 0.3, -0.505, 0.505, _R.DARK),
-            (-0.47, -0.3, 0.42, 0.52, -0.485, 0.47, _R.SHADE),
-            (0.3, 0.47, 0.42, 0.52, -0.485, 0.47, _R.SHADE),
+            *both_sides(0.3, 0.47, 0.42, 0.52, -0.485, 0.47, role=_R.SHADE),
             (-0.46, 0.46, 0.1, 0.22, -0.45, 0.45, _R.RUBBER),
             (-0.56, 0.56, 0.6, 0.68, 0.12, 0.15, _R.DARK),
         ),

@@ -1,6 +1,6 @@
 """Templates of furniture, boxes only."""
 
-from mrac.lab.train.synthetic.scenes.pieces import Box, Piece, Template
+from mrac.lab.train.synthetic.scenes.pieces import EMPTY, Box, Piece, Template, both_sides
 from mrac.lab.train.synthetic.scenes.roles import Role
 
 
@@ -11,7 +11,7 @@ def legs(height: float, role: Role = Role.SECOND) -> tuple[Box, ...]:
 
 _R = Role
 FURNITURE: dict[Piece, Template] = {
-    Piece.NOTHING: Template((0.1, 0.1, 0.1), (0.1, 0.1, 0.1), 0, ()),
+    Piece.NOTHING: EMPTY,
     Piece.TABLE: Template(
         (0.7, 0.45, 0.6),
         (1.9, 0.8, 1.0),
@@ -32,8 +32,7 @@ FURNITURE: dict[Piece, Template] = {
             (-0.5, 0.5, 0.45, 0.51, -0.45, 0.5, _R.MAIN),
             (-0.5, 0.5, 0.58, 1, -0.5, -0.42, _R.MAIN),
             *legs(0.45),
-            (-0.5, -0.42, 0.51, 0.6, -0.5, -0.42, _R.SECOND),
-            (0.42, 0.5, 0.51, 0.6, -0.5, -0.42, _R.SECOND),
+            *both_sides(0.42, 0.5, 0.51, 0.6, -0.5, -0.42, role=_R.SECOND),
         ),
     ),
     Piece.SHELF: Template(
@@ -41,8 +40,7 @@ FURNITURE: dict[Piece, Template] = {
         (1.6, 2.2, 0.45),
         1,
         (
-            (-0.5, -0.47, 0, 1, -0.5, 0.5, _R.MAIN),
-            (0.47, 0.5, 0, 1, -0.5, 0.5, _R.MAIN),
+            *both_sides(0.47, 0.5, 0, 1, -0.5, 0.5, role=_R.MAIN),
             (-0.5, 0.5, 0, 1, -0.5, -0.45, _R.MAIN),
             (-0.47, 0.47, 0.97, 1, -0.5, 0.5, _R.MAIN),
             (-0.47, 0.47, 0.47, 0.5, -0.5, 0.5, _R.MAIN),
@@ -58,10 +56,8 @@ FURNITURE: dict[Piece, Template] = {
         (
             (-0.5, 0.5, 0.08, 0.35, -0.45, 0.45, _R.MAIN),
             (-0.5, 0.5, 0.08, 1, -0.5, -0.25, _R.CLOTH),
-            (-0.5, -0.4, 0.05, 0.65, -0.5, 0.48, _R.CLOTH),
-            (0.4, 0.5, 0.05, 0.65, -0.5, 0.48, _R.CLOTH),
-            (-0.39, -0.005, 0.35, 0.5, -0.25, 0.5, _R.CLOTH),
-            (0.005, 0.39, 0.35, 0.5, -0.25, 0.5, _R.CLOTH),
+            *both_sides(0.4, 0.5, 0.05, 0.65, -0.5, 0.48, role=_R.CLOTH),
+            *both_sides(0.005, 0.39, 0.35, 0.5, -0.25, 0.5, role=_R.CLOTH),
             (-0.35, -0.15, 0.5, 0.85, -0.25, -0.1, _R.ITEM),
             (0.1, 0.3, 0.5, 0.85, -0.25, -0.1, _R.ITEM),
         ),
@@ -75,8 +71,7 @@ FURNITURE: dict[Piece, Template] = {
             (-0.48, 0.48, 0.3, 0.5, -0.48, 0.48, _R.CLOTH),
             (-0.5, 0.5, 0, 1, -0.5, -0.47, _R.MAIN),
             (-0.5, 0.5, 0.2, 0.54, -0.1, 0.5, _R.CLOTH),
-            (-0.42, -0.05, 0.5, 0.63, -0.45, -0.28, _R.PAPER),
-            (0.05, 0.42, 0.5, 0.63, -0.45, -0.28, _R.PAPER),
+            *both_sides(0.05, 0.42, 0.5, 0.63, -0.45, -0.28, role=_R.PAPER),
             (-0.9, -0.55, 0, 0.5, -0.5, -0.3, _R.SECOND),
             (-0.4, 0.0, 0.54, 0.62, 0, 0.2, _R.ITEM),
         ),
@@ -87,10 +82,8 @@ FURNITURE: dict[Piece, Template] = {
         1,
         (
             (-0.5, 0.5, 0.03, 1, -0.5, 0.44, _R.MAIN),
-            (-0.49, -0.01, 0.06, 0.97, 0.44, 0.5, _R.SECOND),
-            (0.01, 0.49, 0.06, 0.97, 0.44, 0.5, _R.SECOND),
-            (-0.06, -0.04, 0.45, 0.6, 0.5, 0.55, _R.METAL),
-            (0.04, 0.06, 0.45, 0.6, 0.5, 0.55, _R.METAL),
+            *both_sides(0.01, 0.49, 0.06, 0.97, 0.44, 0.5, role=_R.SECOND),
+            *both_sides(0.04, 0.06, 0.45, 0.6, 0.5, 0.55, role=_R.METAL),
             (-0.47, 0.47, 0, 0.03, -0.5, 0.38, _R.DARK),
             (-0.3, 0.1, 1, 1.2, -0.3, 0.2, _R.ITEM),
             (0.2, 0.4, 1, 1.1, -0.3, 0.2, _R.ITEM),
@@ -144,8 +137,7 @@ FURNITURE: dict[Piece, Template] = {
         (
             (-0.4, 0.4, 0.15, 0.45, -0.4, 0.5, _R.CLOTH),
             (-0.45, 0.45, 0.3, 1, -0.5, -0.32, _R.CLOTH),
-            (-0.5, -0.38, 0.1, 0.62, -0.45, 0.4, _R.MAIN),
-            (0.38, 0.5, 0.1, 0.62, -0.45, 0.4, _R.MAIN),
+            *both_sides(0.38, 0.5, 0.1, 0.62, -0.45, 0.4, role=_R.MAIN),
             (-0.05, 0.05, 0, 0.2, -0.05, 0.05, _R.METAL),
             (-0.45, 0.45, 0, 0.06, -0.05, 0.05, _R.METAL),
             (-0.05, 0.05, 0, 0.06, -0.45, 0.45, _R.METAL),

@@ -5,6 +5,7 @@ A template's x runs âˆ’0.5 to 0.5 across, y from 0 where it rests to 1, z from â
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 from mrac.lab.train.synthetic.scenes.roles import Role
 
@@ -27,6 +28,15 @@ class Template:
     high: tuple[float, float, float]
     top: float
     parts: tuple[Box, ...] | tuple[Round, ...]
+
+
+EMPTY: Final = Template((0.1, 0.1, 0.1), (0.1, 0.1, 0.1), 0, ())
+
+
+def both_sides(x0: float, x1: float, *rest: float, role: Role) -> tuple[Box, Box]:
+    """A box of the right half, x from `x0` to `x1`, and its mirror image, which comes first: arms, doors, lamps."""
+    y0, y1, z0, z1 = rest
+    return (-x1, -x0, y0, y1, z0, z1, role), (x0, x1, y0, y1, z0, z1, role)
 
 
 class Piece(IntEnum):

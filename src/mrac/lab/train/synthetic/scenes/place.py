@@ -130,7 +130,12 @@ def too_close(pieces: Pieces, eye_B3: Tensor, metres: float) -> Tensor:
 
 def without(pieces: Pieces, gone_BK: Tensor) -> Pieces:
     """The pieces less some of them."""
-    return replace(pieces, half=torch.where(gone_BK[..., None, None], torch.zeros_like(pieces.half), pieces.half))
+    return without_parts(pieces, gone_BK[..., None])
+
+
+def without_parts(pieces: Pieces, gone_BKN: Tensor) -> Pieces:
+    """The pieces less some of their primitives."""
+    return replace(pieces, half=torch.where(gone_BKN[..., None], torch.zeros_like(pieces.half), pieces.half))
 
 
 def join(*parts: Pieces) -> Pieces:

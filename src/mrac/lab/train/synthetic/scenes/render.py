@@ -1,84 +1,33 @@
 """One batch of freshly made scenes: image and exact depth."""
 
-from typing import Literal
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from mrac.errors import ContractError
 from mrac.lab.train.synthetic.scenes.cast import cast, cast_shell, rotate
 from mrac.lab.train.synthetic.scenes.dice import Dice
 from mrac.lab.train.synthetic.scenes.materials import sample_materials
+from mrac.lab.train.synthetic.scenes.place import without_parts
 from mrac.lab.train.synthetic.scenes.roles import Texture
 from mrac.lab.train.synthetic.scenes.rooms import sample_rooms
-from mrac.lab.train.synthetic.scenes.scene import Pieces, Scene, mix
+from mrac.lab.train.synthetic.scenes.scene import SceneBatch, mix
 from mrac.lab.train.synthetic.scenes.sensor import expose
 from mrac.lab.train.synthetic.scenes.shade import Hits, albedo, light_up, shadow, surfaces
 from mrac.lab.train.synthetic.scenes.streets import sample_streets
 from mrac.lab.train.synthetic.scenes.table_tops import sample_table_tops
 from mrac.lab.train.synthetic.scenes.texture import build_atlas, look_up
 
-Kind = Literal["room", "street", "table_top"]
-_SAMPLERS = {"room": sample_rooms, "street": sample_streets, "table_top": sample_table_tops}
-# A mixed batch: two rooms in five, as that is where most of the real data is too.
+# Rooms, streets, table tops; two rooms in five, as that is where most of the real data is too.
 _MIX = (0, 0, 1, 2, 2)
 
 
-def render_batch(
-    num_images: int,
-    size: tuple[int, int],
-    *,
-    generator: torch.Generator,
-    device: torch.device | str,
-    kind: Kind | None = None,
-    photographs: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Makes up scenes and renders them.
-
-    Args:
-        num_images: B, one scene each.
-        size: Height and width in pixels.
-        generator: The only source of randomness: the same state gives the same batch on the same device. One on
-            `device` spares the host from waiting.
-        device: Where to render.
-        kind: What to render; None mixes rooms, streets and table tops.
-        photographs: (N, 3, h, w) uint8 pictures whose patches texture some of the surfaces; None for patterns only.
-            Keep them on `device`: they are moved there otherwise, each time.
-
-    Returns:
-        The images, (B, 3, H, W) float32 in [0, 1], display-coded; and the depth along the optical axis, (B, 1, H, W)
-        float32 in metres, infinite for the sky, which has none.
-
-    Raises:
-        ContractError: No images, an empty size, an unknown kind, or photographs of another shape or type.
-    """
-    _check(num_images, size, kind, photographs)
-    dice = Dice(generator, num_images, torch.device(device))
-    with torch.no_grad():
-        scene = sample_scenes(dice, kind)
-        pictures = None if photographs is None else photographs.to(dice.device)
-        return render(dice, scene, size, pictures)
+def sample_scenes(dice: Dice) -> SceneBatch:
+    """Makes up one scene per image: rooms, streets and table tops."""
+    return mix(dice.one_of(_MIX), tuple(sampler(dice) for sampler in (sample_rooms, sample_streets, sample_table_tops)))
 
 
-def _check(num_images: int, size: tuple[int, int], kind: str | None, photographs: Tensor | None) -> None:
-    where = "train/scenes"
-    if num_images < 1 or min(size) < 2:
-        raise ContractError(f"{where}: {num_images} images of {size} pixels; at least 1 image of 2 × 2 needed.")
-    if kind is not None and kind not in _SAMPLERS:
-        raise ContractError(f"{where}: kind {kind!r}; one of {', '.join(_SAMPLERS)} or None needed.")
-    if photographs is not None and (photographs.dtype != torch.uint8 or photographs.shape[1:2] != (3,)):
-        got = f"{photographs.dtype} of shape {tuple(photographs.shape)}"
-        raise ContractError(f"{where}: photographs are {got}; uint8 of shape (N, 3, h, w) needed.")
-
-
-def sample_scenes(dice: Dice, kind: Kind | None) -> Scene:
-    """Makes up one scene per image."""
-    if kind is not None:
-        return _SAMPLERS[kind](dice)
-    return mix(dice.one_of(_MIX), tuple(sampler(dice) for sampler in _SAMPLERS.values()))
-
-
-def trace(scene: Scene, size: tuple[int, int]) -> tuple[Hits, Tensor]:
+def trace(scene: SceneBatch, size: tuple[int, int]) -> tuple[Hits, Tensor]:
     """Casts the camera rays; returns what they met and the focal lengths (B,) in pixels."""
     height, width = size
     device = scene.eye.device
@@ -96,13 +45,7 @@ def trace(scene: Scene, size: tuple[int, int]) -> tuple[Hits, Tensor]:
     return Hits(z, number, point, ray), f_px_B
 
 
-def _without(pieces: Pieces, present: Tensor) -> Pieces:
-    present_BKN1 = present.view(*pieces.role.shape, 1)
-    half = torch.where(present_BKN1, pieces.half, torch.zeros_like(pieces.half))
-    return Pieces(**{**vars(pieces), "half": half})
-
-
-def _sky(scene: Scene, hits: Hits, dice: Dice, atlas: tuple[Tensor, int]) -> Tensor:
+def _sky(scene: SceneBatch, hits: Hits, dice: Dice, atlas: tuple[Tensor, int]) -> Tensor:
     """Light of the sky, (3, B, H, W): pale at the horizon, blue or grey above, with clouds on a level ceiling."""
     up = (hits.ray[1] / (hits.ray[0] ** 2 + hits.ray[1] ** 2 + hits.ray[2] ** 2).sqrt()).clamp(0, 1)
     blue = dice.rand()[:, None] * dice.constant((0.75, 0.45, 0.0))
@@ -120,8 +63,19 @@ def _sky(scene: Scene, hits: Hits, dice: Dice, atlas: tuple[Tensor, int]) -> Ten
     return mixed * scene.ambient[:, None, None]
 
 
-def render(dice: Dice, scene: Scene, size: tuple[int, int], photographs: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Renders scenes that are already made; see `render_batch`."""
+def render(dice: Dice, scene: SceneBatch, size: tuple[int, int], photographs: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Renders scenes.
+
+    Args:
+        dice: The batch's randomness: the same state gives the same pictures on the same device.
+        scene: B scenes.
+        size: Height and width in pixels.
+        photographs: (N, 3, h, w) uint8 pictures whose patches texture some of the surfaces; None for patterns only.
+
+    Returns:
+        The images, (B, 3, H, W) float32 in [0, 1], display-coded; and the depth along the optical axis, (B, 1, H, W)
+        float32 in metres, infinite for the sky, which has none.
+    """
     boxes, rounds = scene.boxes.role, scene.rounds.role
     role_BP = torch.cat((scene.shell_role, boxes.flatten(1), rounds.flatten(1)), 1)
     num_boxes, num_rounds = boxes.shape[1], rounds.shape[1]
@@ -136,12 +90,11 @@ def render(dice: Dice, scene: Scene, size: tuple[int, int], photographs: Tensor 
     )
     materials = sample_materials(dice, role_BP, group_P, photographs=photographs is not None)
     first_round = 6 + num_boxes * boxes.shape[2]
-    scene = Scene(
-        **{
-            **vars(scene),
-            "boxes": _without(scene.boxes, materials.present[:, 6:first_round]),
-            "rounds": _without(scene.rounds, materials.present[:, first_round:]),
-        }
+    absent = ~materials.present
+    scene = replace(
+        scene,
+        boxes=without_parts(scene.boxes, absent[:, 6:first_round].view(boxes.shape)),
+        rounds=without_parts(scene.rounds, absent[:, first_round:].view(rounds.shape)),
     )
     hits, f_px_B = trace(scene, size)
     surface = surfaces(scene, hits)

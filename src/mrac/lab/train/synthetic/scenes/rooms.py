@@ -23,7 +23,7 @@ from mrac.lab.train.synthetic.scenes.scene import (
     NUM_PIECES,
     NUM_ROUND_PIECES,
     Pieces,
-    Scene,
+    SceneBatch,
     camera_rotation,
 )
 
@@ -168,7 +168,7 @@ def indoor_lights(dice: Dice, shell_B3: Tensor) -> dict[str, Tensor]:
 
 
 def shell_of(dice: Dice, shell_B3: Tensor) -> dict[str, Tensor]:
-    """The shell's fields of `Scene` for rooms of this size about the world's y axis."""
+    """The shell's fields of `SceneBatch` for rooms of this size about the world's y axis."""
     half = shell_B3 * dice.constant((0.5, 0.0, 0.5))
     roles = (Role.WALL, Role.WALL, Role.FLOOR, Role.CEILING, Role.WALL, Role.WALL)
     return {
@@ -235,7 +235,7 @@ def _bodies(dice: Dice, shell_B3: Tensor, carriers: tuple[Tensor, Tensor, Pieces
     return without(bodies, too_close(bodies, eye_B3, 0.4))
 
 
-def sample_rooms(dice: Dice) -> Scene:
+def sample_rooms(dice: Dice) -> SceneBatch:
     """Makes up rooms seen at eye height."""
     shell = sample_shell(dice)
     yaw = dice.between(-math.pi, math.pi)
@@ -249,7 +249,7 @@ def sample_rooms(dice: Dice) -> Scene:
     eye = torch.stack((spot[:, 0], height, spot[:, 1]), -1)
     furniture = furnish(dice, shell, eye)
     pitch = (math.radians(-10) + math.radians(10) * dice.normal()).clamp(math.radians(-35), math.radians(15))
-    return Scene(
+    return SceneBatch(
         eye=eye,
         rotation=camera_rotation(yaw + 0.3 * dice.normal(), pitch, math.radians(3.5) * dice.normal().clamp(-2.3, 2.3)),
         tan_half_fov=torch.tan(dice.between(math.radians(20), math.radians(38))),

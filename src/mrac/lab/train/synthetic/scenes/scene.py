@@ -38,7 +38,7 @@ class Pieces:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class SceneBatch:
     """A batch of scenes and the cameras in them.
 
     Attributes:
@@ -100,7 +100,7 @@ def compose(a: Tensor, b: Tensor) -> Tensor:
     return (a[..., :, :, None] * b[..., None, :, :]).sum(-2)
 
 
-def mix(kind_B: Tensor, scenes: tuple[Scene, ...]) -> Scene:
+def mix(kind_B: Tensor, scenes: tuple[SceneBatch, ...]) -> SceneBatch:
     """For each image the scene of its kind: `kind_B` indexes `scenes`."""
     rows = torch.arange(len(kind_B), device=kind_B.device)
 
@@ -111,7 +111,7 @@ def mix(kind_B: Tensor, scenes: tuple[Scene, ...]) -> Scene:
         return Pieces(**{f.name: pick(tuple(getattr(item, f.name) for item in items)) for f in fields(Pieces)})
 
     values: dict[str, Any] = {
-        f.name: pick(tuple(getattr(s, f.name) for s in scenes)) for f in fields(Scene) if f.name not in _NESTED
+        f.name: pick(tuple(getattr(s, f.name) for s in scenes)) for f in fields(SceneBatch) if f.name not in _NESTED
     }
     boxes, rounds = pick_pieces(tuple(s.boxes for s in scenes)), pick_pieces(tuple(s.rounds for s in scenes))
-    return Scene(**values, boxes=boxes, rounds=rounds)
+    return SceneBatch(**values, boxes=boxes, rounds=rounds)

@@ -11,7 +11,7 @@ from mrac.lab.train.synthetic.scenes.cast import Vector, cast
 from mrac.lab.train.synthetic.scenes.dice import Dice
 from mrac.lab.train.synthetic.scenes.materials import Materials
 from mrac.lab.train.synthetic.scenes.roles import FIRST_COLOURED, Texture
-from mrac.lab.train.synthetic.scenes.scene import Pieces, Scene
+from mrac.lab.train.synthetic.scenes.scene import Pieces, SceneBatch
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Surface:
     inside: Tensor
 
 
-def geometry(scene: Scene) -> Tensor:
+def geometry(scene: SceneBatch) -> Tensor:
     """Frames of all primitives, (B, P, 17): rotation to the world 9, centre 3, half 3, bulge (−1 for boxes), facing."""
     num_images = len(scene.eye)
     centre, half = (scene.shell_low + scene.shell_high) / 2, (scene.shell_high - scene.shell_low) / 2
@@ -74,7 +74,7 @@ def take(rows_BPF: Tensor, number_BHW: Tensor) -> Tensor:
     return picked.T.reshape(width, *number_BHW.shape)
 
 
-def surfaces(scene: Scene, hits: Hits) -> Surface:
+def surfaces(scene: SceneBatch, hits: Hits) -> Surface:
     """Normals and surface coordinates from the hit points."""
     g = take(geometry(scene), hits.number)
     to_world = g[:9].reshape(3, 3, *hits.z.shape)
@@ -136,7 +136,7 @@ def albedo(
     return colour * torch.exp(strength * (wear.reshape(metres.shape) - 0.5)), m[9:11]
 
 
-def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice) -> Tensor:
+def shadow(scene: SceneBatch, hits: Hits, surface: Surface, dice: Dice) -> Tensor:
     """How much of the first light reaches each pixel, 0 to 1, (B, H, W).
 
     Cast at half resolution towards points jittered around the light, then smoothed: soft edges, a quarter of the cost.
@@ -164,7 +164,7 @@ def shadow(scene: Scene, hits: Hits, surface: Surface, dice: Dice) -> Tensor:
     return functional.interpolate(lit, hits.z.shape[1:], mode="bilinear")[:, 0]
 
 
-def corners(scene: Scene, hits: Hits, surface: Surface) -> Tensor:
+def corners(scene: SceneBatch, hits: Hits, surface: Surface) -> Tensor:
     """Ambient light left near floors and walls, 0 to 1, (B, H, W): cheap ambient occlusion."""
     open_share = torch.ones_like(hits.z)
     for axis in range(3):
@@ -180,7 +180,7 @@ def corners(scene: Scene, hits: Hits, surface: Surface) -> Tensor:
     return open_share * (1 - 0.25 * behind)
 
 
-def light_up(scene: Scene, hits: Hits, surface: Surface, lit: Tensor, colour: tuple[Tensor, Tensor]) -> Tensor:
+def light_up(scene: SceneBatch, hits: Hits, surface: Surface, lit: Tensor, colour: tuple[Tensor, Tensor]) -> Tensor:
     """Linear light (3, B, H, W) from `shadow` and `albedo`; the sky is left to the caller."""
     albedo_3, extra = colour
     open_share = corners(scene, hits, surface)

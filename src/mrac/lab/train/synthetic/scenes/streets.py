@@ -14,7 +14,7 @@ from mrac.lab.train.synthetic.scenes.scene import (
     NUM_PIECES,
     NUM_ROUND_PIECES,
     Pieces,
-    Scene,
+    SceneBatch,
     camera_rotation,
 )
 
@@ -160,7 +160,7 @@ def _sunlight(dice: Dice) -> dict[str, Tensor]:
     }
 
 
-def sample_streets(dice: Dice) -> Scene:
+def sample_streets(dice: Dice) -> SceneBatch:
     """Makes up streets seen from a car or by a pedestrian."""
     half_road, walk = dice.between(3.0, 6.5), dice.between(1.2, 4.0, 2)
     kerb = half_road + walk.amax(1)
@@ -173,7 +173,7 @@ def sample_streets(dice: Dice) -> Scene:
     aside = torch.where(dice.chance(0.15), dice.between(-0.8, 0.8), torch.zeros_like(x))
     shell = dice.constant((300.0, 300.0, 400.0)).expand(dice.num_images, 3)
     pitch, roll = math.radians(2.5) * dice.normal(), math.radians(1.2) * dice.normal()
-    return Scene(
+    return SceneBatch(
         eye=eye,
         rotation=camera_rotation(0.1 * dice.normal() + aside, pitch, roll),
         tan_half_fov=torch.tan(dice.between(math.radians(22), math.radians(40))),

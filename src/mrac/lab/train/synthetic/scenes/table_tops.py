@@ -9,7 +9,7 @@ from mrac.lab.train.synthetic.scenes.dice import Dice
 from mrac.lab.train.synthetic.scenes.pieces import Body, Piece
 from mrac.lab.train.synthetic.scenes.place import join, keep_within, sizes, stand, too_close, without
 from mrac.lab.train.synthetic.scenes.rooms import along_walls, cells, indoor_lights, sample_shell, shell_of, wall_things
-from mrac.lab.train.synthetic.scenes.scene import NUM_PIECES, NUM_ROUND_PIECES, Pieces, Scene, camera_rotation
+from mrac.lab.train.synthetic.scenes.scene import NUM_PIECES, NUM_ROUND_PIECES, Pieces, SceneBatch, camera_rotation
 
 _OFFICE = (
     Piece.MONITOR,
@@ -79,7 +79,7 @@ def _camera(dice: Dice, shell_B3: Tensor, size_B3: Tensor, middle_B3: Tensor) ->
     return eye, camera_rotation(yaw + 0.1 * dice.normal(), -pitch, roll)
 
 
-def sample_table_tops(dice: Dice) -> Scene:
+def sample_table_tops(dice: Dice) -> SceneBatch:
     """Makes up desks and tables seen from above, at arm's length to a few metres."""
     shell = sample_shell(dice)
     desk = dice.one_of((Piece.OPEN_DESK, Piece.OPEN_DESK, Piece.BARE_TABLE), 1)
@@ -99,7 +99,7 @@ def sample_table_tops(dice: Dice) -> Scene:
     place, facing = along_walls(dice, shell, cell, behind_size)
     half = shell[:, None] / 2
     background = keep_within(stand(dice, behind, behind_size, place, facing), -half, half)
-    return Scene(
+    return SceneBatch(
         eye=eye,
         rotation=rotation,
         tan_half_fov=torch.tan(dice.between(math.radians(22), math.radians(38))),

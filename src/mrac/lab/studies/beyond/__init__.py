@@ -1,0 +1,1 @@
+"""What was asked of our own method, measured on finished runs: `python -m mrac.lab.studies.beyond`."""

@@ -1,0 +1,1 @@
+"""Whether stated uncertainty is right: `python -m mrac.lab.studies.calibration`."""
