@@ -1,7 +1,15 @@
-"""Scenes that the tests share: made here, known exactly."""
+"""Scenes that the tests share: made here, known exactly; and which tests wait for the laboratory's packages.
 
+`make test` installs no torch. All of tests/lab, a test module elsewhere that imports one of NEEDED at its top, and a
+single test marked `lab` are left out then; `make test-all` installs the packages and runs these: `pytest -m lab`.
+"""
+
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +18,37 @@ from numpy.typing import NDArray
 from mrac import Anchors, RelativeDepth
 from mrac.space import Space, to_space
 from mrac.types import Samples
+
+PACKAGES = ("torch", "transformers", "safetensors", "huggingface_hub", "onnx", "pyarrow", "matplotlib", "h5py", "ray")
+NEEDED = (*PACKAGES, "mrac.lab", "tests.lab", "tests.networks")
+INSTALLED = all(find_spec(name) for name in PACKAGES)
+LAB = Path(__file__).parent / "lab"
+
+
+@cache
+def needs_packages(path: Path) -> bool:
+    """Whether a test module is the laboratory's, or imports at its top what `make test` does not install."""
+    if path.is_relative_to(LAB):
+        return True
+    names: list[str] = []
+    for node in ast.parse(path.read_bytes()).body:
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return any(f"{name}.".startswith(f"{needed}.") for name in names for needed in NEEDED)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    ignored = not INSTALLED and (collection_path == LAB or collection_path.suffix == ".py")
+    return True if ignored and needs_packages(collection_path) else None
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if needs_packages(item.path):
+        item.add_marker(pytest.mark.lab)
+    if not INSTALLED and item.get_closest_marker("lab"):
+        item.add_marker(pytest.mark.skip(reason="needs torch and the like: make test-all"))
 
 
 @dataclass(frozen=True)

@@ -5,47 +5,48 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper
 
 from mrac import ContractError, registry
 from mrac.conventions import ImageArray
 from mrac.foundation.base import Foundation
 from mrac.space import SPACES
-from tests.networks import packages, toys
+from tests.onnx_file import Node, write_onnx
 
-FOUNDATIONS = registry.names("foundation")
+NEED_TORCH = ("hf", "marigold", "da3", "moge")
+FOUNDATIONS = [
+    pytest.param(name, marks=pytest.mark.lab) if name in NEED_TORCH else name for name in registry.names("foundation")
+]
 
 
-def write_network(path: Path, channels: int = 1) -> None:
+def write_network(path: Path, channels: int = 1, weights_file: str = "") -> None:
     """A network that gives the mean of the channels, or the channels themselves: enough to see every pixel's way."""
     weights = (
         np.full((1, 3, 1, 1), 1 / 3, np.float32) if channels == 1 else np.eye(3, dtype=np.float32)[..., None, None]
     )
-    graph = helper.make_graph(
-        [helper.make_node("Conv", ["image", "w"], ["depth"])],
-        "mean",
-        [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, 24, 32])],
-        [helper.make_tensor_value_info("depth", TensorProto.FLOAT, [1, channels, 24, 32])],
-        [helper.make_tensor("w", TensorProto.FLOAT, weights.shape, weights.ravel().tolist())],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    onnx.save(model, str(path))
+    shape = (1, channels, 24, 32)
+    node = Node("Conv", ["image", "w"], "depth")
+    write_onnx(path, [node], {"image": (1, 3, 24, 32)}, {"depth": shape}, {"w": weights}, constants_file=weights_file)
     card = {"input_size": [24, 32], "mean": [0, 0, 0], "std": [1, 1, 1], "space": "inverse_depth"}
     path.with_suffix(".json").write_text(json.dumps(card))
+
+
+def _make_checkpoint(name: str, home: Path, patch: pytest.MonkeyPatch) -> None:
+    from tests.networks import packages, toys  # noqa: PLC0415  (they import torch)
+
+    if name != "hf":
+        packages.install_fake(patch, name)
+        packages.make_folder(home / name, name)
+    elif not (home / name).exists():
+        toys.save(toys.depth_anything(), home / name)
 
 
 @pytest.fixture
 def make_foundation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Foundation]:
     def make(name: str) -> Foundation:
         spec = name
-        if name == "hf" and not (tmp_path / "hf").exists():
-            toys.save(toys.depth_anything(), tmp_path / "hf")
-        if name in ("marigold", "da3", "moge"):
-            packages.install_fake(monkeypatch, name)
-            packages.make_folder(tmp_path / name, name)
-        if name in ("hf", "marigold", "da3", "moge"):
+        if name in NEED_TORCH:
+            _make_checkpoint(name, tmp_path, monkeypatch)
             spec = f"{name}:{tmp_path / name}"
         if name == "precomputed":
             np.save(tmp_path / "field.npy", np.linspace(0, 1, 24 * 32).reshape(24, 32))

@@ -1,6 +1,7 @@
 """What every registered gate must do."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,51 +26,65 @@ def check(result: GateResult, K: int) -> None:
     assert (result.score <= WORST_SCORE).all()
     assert (result.weight >= 0).all()
     assert (result.weight <= 1).all()
-    if result.wrong is None:
+    if result.outlier_probability is None:
         assert ((result.weight >= 0.5) == result.keep).all()
     else:
-        assert ((result.wrong >= 0) & (result.wrong <= 1)).all()
-        assert result.wrong[result.keep].max(initial=0.0) <= result.wrong[~result.keep].min(initial=1.0)
+        probability = result.outlier_probability
+        assert ((probability >= 0) & (probability <= 1)).all()
+        assert probability[result.keep].max(initial=0.0) <= probability[~result.keep].min(initial=1.0)
     assert all(result.reason)
     assert result.status
 
 
+@cache
+def create(name: str) -> Gate:
+    made = registry.create("gate", name)
+    assert isinstance(made, Gate)
+    return made
+
+
 @pytest.mark.parametrize("name", GATES)
 class TestEveryGate:
-    def gate(self, name: str) -> Gate:
-        made = registry.create("gate", name)
-        assert isinstance(made, Gate)
-        return made
-
     @settings(max_examples=60, deadline=None)
     @given(points=st.lists(st.tuples(RELATIVE, DEPTHS), max_size=30), space=st.sampled_from(["depth", "log_depth"]))
     def test_any_scene_gets_a_verdict(self, name: str, points: list[tuple[float, float]], space: str) -> None:
         x, z = (np.array(values, dtype=np.float64) for values in (zip(*points, strict=True) if points else ([], [])))
         samples = Samples(np.zeros((x.size, 2)), z, x, space, True, np.ones(x.size))  # type: ignore[arg-type]
-        check(self.gate(name)(samples), x.size)
+        check(create(name)(samples), x.size)
 
     def test_keeps_clean_affine_anchors(self, name: str, make_samples: Callable[..., Samples]) -> None:
         x = np.random.default_rng(0).random(50)
-        result = self.gate(name)(make_samples(x, 3 * x + 1))
+        result = create(name)(make_samples(x, 3 * x + 1))
         assert result.keep.all()
         assert result.status == "ok"
 
-    def test_without_relative_depth_keeps_all_and_says_so(
-        self, name: str, make_samples: Callable[..., Samples]
-    ) -> None:
-        result = self.gate(name)(make_samples(None, [1.0, 2.0, 3.0, 40.0]))
-        check(result, 4)
-        if not isinstance(self.gate(name), LineGate | NoGate):
-            return  # it has other witnesses
-        assert result.keep.all()
-        assert (result.reason == "unjudged").all()
-        assert result.status == ("ok" if name == "none" else "no_witness")
+    def test_without_relative_depth(self, name: str, make_samples: Callable[..., Samples]) -> None:
+        """A gate around a line keeps all and says so; any other must find an outlier among its neighbours."""
+        gate, few = create(name), make_samples(None, [1.0, 2.0, 3.0, 40.0])
+        check(gate(few), 4)
+        if isinstance(gate, LineGate | NoGate):
+            assert gate(few).keep.all()
+            assert (gate(few).reason == "unjudged").all()
+            assert gate(few).status == ("ok" if name == "none" else "no_relative_depth")
+        else:
+            v, u = np.mgrid[0:480:60, 0:640:80]
+            z = 2.0 + v.ravel() / 480 + u.ravel() / 6400  # no two alike: a value that repeats may be a sentinel
+            uv_px = np.stack([u.ravel(), v.ravel()], axis=1).astype(np.float64)
+            clean = gate(Samples(uv_px, z, None, "log_depth", False, np.ones(z.size)))
+            assert clean.keep.all()
+            assert clean.status == "ok"
+            z[27] *= 0.3
+            result = gate(Samples(uv_px, z, None, "log_depth", False, np.ones(z.size)))
+            check(result, z.size)
+            assert np.flatnonzero(~result.keep).tolist() == [27]
+            assert result.reason[27] == "nearer_than_neighbours"
+            assert result.status == "ok"
 
     def test_is_deterministic_and_leaves_its_input_alone(self, name: str, make_samples: Callable[..., Samples]) -> None:
         rng = np.random.default_rng(3)
         samples = make_samples(rng.random(40), rng.random(40) + 1)
         before = samples.z_m.copy()
-        first, second = self.gate(name)(samples), self.gate(name)(samples)
+        first, second = create(name)(samples), create(name)(samples)
         np.testing.assert_array_equal(first.keep, second.keep)
         np.testing.assert_array_equal(first.score, second.score)
         np.testing.assert_array_equal(samples.z_m, before)

@@ -1,14 +1,16 @@
 """The cache of predictions as a person meets it on the command line."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from tests.contract.test_foundation import picture, write_network
-from tests.e2e.test_cli import mrac
+from tests.e2e.test_cli import mrac, mrac_here
 
 
 @pytest.fixture
@@ -22,9 +24,9 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def calibrate(scene: Path, *more: str) -> tuple[str, str]:
+def calibrate(scene: Path, *more: str, run: Callable[..., CompletedProcess[str]] = mrac_here) -> tuple[str, str]:
     """What it says on the screen, and what the report says of the cache."""
-    done = mrac(
+    done = run(
         "calibrate", scene / "photo.png", "--anchors", scene / "anchors.csv",
         "--foundation", f"onnx:{scene / 'net.onnx'}", "--out", scene / "out", *more,
     )  # fmt: skip
@@ -43,12 +45,12 @@ def test_the_second_run_reads_what_the_first_kept(scene: Path) -> None:
     assert (scene / "out" / "depth.npz").read_bytes() == first
     assert calibrate(scene, "--no-cache")[1] == "off"
 
-    about = mrac("cache", "info")
+    about = mrac_here("cache", "info")
     assert about.returncode == 0
     assert f"{scene / 'kept'}: 1 predictions" in about.stdout
     assert "of at most 2.0 GiB" in about.stdout
-    assert "1 predictions deleted" in mrac("cache", "clear").stdout
-    assert "0 predictions, 0 bytes" in mrac("cache", "info").stdout
+    assert "1 predictions deleted" in mrac_here("cache", "clear").stdout
+    assert "0 predictions, 0 bytes" in mrac_here("cache", "info").stdout
     assert calibrate(scene)[1] == "miss"
 
 
@@ -65,23 +67,23 @@ def test_off_keeps_nothing(scene: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert calibrate(scene)[1] == "off"
     assert not (scene / "kept").exists()
     for word in ("info", "clear"):
-        done = mrac("cache", word)
+        done = mrac_here("cache", word)
         assert done.returncode == 0
         assert "The cache is off" in done.stdout
 
 
 def test_a_cache_that_cannot_be_written_is_one_line_and_an_answer(scene: Path) -> None:
     (scene / "kept").write_text("a file where a folder should be")
-    says, use = calibrate(scene)
+    says, use = calibrate(scene, run=mrac)  # a process of its own: it is Python's logging that shows the line
     assert use == "miss"
     assert says.count("mrac: cannot read the prediction cache") == 1
     assert len(says.splitlines()) == 2
 
 
 def test_wrong_words_are_one_line(scene: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert mrac("cache", "burn").returncode == 2
-    assert "mrac cache info" in mrac("cache").stderr
+    assert mrac_here("cache", "burn").returncode == 2
+    assert "mrac cache info" in mrac_here("cache").stderr
     monkeypatch.setenv("MRAC_CACHE_GIB", "many")
-    done = mrac("cache", "info")
+    done = mrac_here("cache", "info")
     assert done.returncode == 2
     assert done.stderr.strip() == "mrac: MRAC_CACHE_GIB: 'many' arrived; a number of GiB from 0 to 1000000 is needed"

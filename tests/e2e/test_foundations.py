@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.networks import toys
-
 
 def mrac(home: Path, *words: str | Path, columns: int = 80) -> subprocess.CompletedProcess[str]:
     """The command with an empty hub cache, as on a machine that never fetched anything."""
@@ -29,6 +27,7 @@ def job(tmp_path: Path) -> list[str]:
     return ["calibrate", *map(str, files)]
 
 
+@pytest.mark.lab
 @pytest.mark.parametrize(
     "name", ["dav2-small", "dav2-large", "dpt-large", "depth-pro", "marigold", "da3-mono", "moge-2"]
 )
@@ -40,7 +39,10 @@ def test_weights_that_are_not_here_are_one_line_with_the_command(name: str, job:
     assert "Fetch it with: hf download " in done.stderr
 
 
+@pytest.mark.lab
 def test_a_folder_of_one_s_own(job: list[str], tmp_path: Path) -> None:
+    from tests.networks import toys  # noqa: PLC0415  (imports torch)
+
     toys.save(toys.dpt(), tmp_path / "toy")
     done = mrac(tmp_path, *job, "--foundation", f"hf:{tmp_path / 'toy'}")
     assert (done.returncode, done.stderr) == (0, "")
@@ -59,6 +61,7 @@ def test_the_list_shows_licences_within_80_columns(tmp_path: Path) -> None:
     assert "saw NYU, KITTI" in beit
 
 
+@pytest.mark.lab  # without them there is nothing that it could import
 def test_the_list_imports_no_network_library(tmp_path: Path) -> None:
     code = (
         "import sys; from mrac import cli, registry; cli.cli.main(['list', 'foundations'], standalone_mode=False); "
