@@ -23,6 +23,7 @@ from mrac.conventions import FloatArray, ImageArray
 from mrac.gp.kernel import FARTHEST, NUM_FEATURES
 from mrac.relative import resize_field, typical_range
 from mrac.runtime.jit import fast_kernel, kernel
+from mrac.runtime.parallel import row_bands
 
 _BAND_PIXELS: Final = 1 << 15  # their features, 1 MB, stay in the cache of one core
 # The short side is worked on in this many cells: finer costs cubically more and gained 2 % at 200 anchors only.
@@ -121,8 +122,7 @@ class PixelFeatures:
 
     def split(self, top: int, bottom: int, num_nodes: int) -> list[tuple[int, int]]:
         """Rows [top, bottom) in bands of about `num_nodes`, at least one row each."""
-        rows = max(1, num_nodes // self.grid[1])
-        return [(first, min(first + rows, bottom)) for first in range(top, bottom, rows)]
+        return [(rows.start, rows.stop) for rows in row_bands(top, bottom, max(1, num_nodes // self.grid[1]))]
 
     def band(self, top: int, bottom: int) -> NDArray[np.float32]:
         """(NUM_FEATURES, rows · columns) float32 of the nodes in rows [top, bottom) of the grid."""

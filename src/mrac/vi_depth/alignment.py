@@ -1,16 +1,14 @@
 """VI-Depth's global alignment: the least-squares line from relative to metric inverse depth over all readings."""
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
+from mrac.runtime.parallel import row_bands
 from mrac.vi_depth.ranges import Ranges
-
-_ROWS: Final = 64  # of an image, aligned at a time: whole maps in double precision would be 400 MB at 50 megapixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +92,7 @@ def align(relative: FloatArray, readings: PixelReadings, ranges: Ranges) -> Alig
     flat = x.size == 0 or bool(x.min() == x.max())
     scale, shift = (0.0, 0.0) if flat else _line(x, y)
     aligned = np.empty(relative.shape, np.float32)
-    for top in range(0, relative.shape[0], _ROWS):
-        rows = slice(top, top + _ROWS)
+    for rows in row_bands(0, relative.shape[0]):
         aligned[rows] = np.clip(relative[rows].astype(np.float64) * scale + shift, *ranges.inv_limits_per_m)
     return Alignment(scale, shift, aligned, "constant_relative_depth" if flat else "ok")
 

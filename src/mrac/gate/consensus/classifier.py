@@ -17,7 +17,7 @@ from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.gate.consensus import Group
 from mrac.gp.kernel import distances
-from mrac.gp.linear_algebra import invert
+from mrac.gp.linear_algebra import invert, leave_one_out
 from mrac.io.files import read_arrays, user_path
 from mrac.robust_line.theil_sen import theil_sen_mad
 from mrac.runtime.weight_files import WEIGHTS
@@ -190,13 +190,12 @@ def _leave_one_and_neighbours_out(
     """(K,) leave-one-out residual and its variance; then the same with its nearest (`members`) left out too."""
     model, judged, best, _ = group
     total, noise = model.covariance(np.array([best.start]), np.array([best.amplitude]), judged.inlier[None])
-    inverse = invert(total)[0]
-    var = 1.0 / np.diagonal(inverse)
-    solved = inverse @ model.error[best.start]
-    block = invert(inverse[members[:, :, None], members[:, None, :]])
+    inverse = invert(total)
+    residual, var, solved = (part[0] for part in leave_one_out(inverse, model.error[best.start][None]))
+    block = invert(inverse[0][members[:, :, None], members[:, None, :]])
     far_residual = (block[:, 0] * solved[members]).sum(axis=1)
     own, far = (noise.if_inlier(v)[0] for v in (var, block[:, 0, 0]))
-    return solved * var, own, far_residual, far
+    return residual, own, far_residual, far
 
 
 def _theil_sen(log_z: FloatArray, error: FloatArray) -> dict[str, FloatArray]:

@@ -9,6 +9,7 @@ upper byte planes, nearly all zero, compress well at deflate's fastest level.
 import hashlib
 import struct
 import zlib
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
+from mrac.runtime.parallel import row_bands
 from mrac.types import RelativeDepth
 
 # Written at the start of every file; a change of anything below needs another name here.
@@ -32,8 +34,8 @@ def encode(key: str, relative: RelativeDepth) -> bytes:
     values = np.ascontiguousarray(relative.values, dtype="<f4")
     H, W = values.shape
     body = [_HEADER.pack(relative.space.encode(), H, W)]
-    for top, bottom in _bands(H, W):
-        packed = zlib.compress(_planes(values[top:bottom].view("<u4")), _FASTEST)
+    for rows in _bands(H, W):
+        packed = zlib.compress(_planes(values[rows].view("<u4")), _FASTEST)
         body += [_LENGTH.pack(len(packed)), packed]
     content = b"".join(body)
     return _MAGIC + _checksum(key, content) + content
@@ -55,17 +57,16 @@ def decode(key: str, stored: bytes) -> RelativeDepth | None:
 def _values(content: memoryview, H: int, W: int) -> FloatArray:
     bits = np.empty((H, W), "<u4")
     at = 0
-    for top, bottom in _bands(H, W):
+    for rows in _bands(H, W):
         (length,) = _LENGTH.unpack_from(content, at)
         at += _LENGTH.size
-        bits[top:bottom] = _bits(zlib.decompress(content[at : at + length]), bottom - top, W)
+        bits[rows] = _bits(zlib.decompress(content[at : at + length]), rows.stop - rows.start, W)
         at += length
     return bits.view("<f4")
 
 
-def _bands(H: int, W: int) -> list[tuple[int, int]]:
-    rows = max(1, _BAND_PIXELS // W)
-    return [(top, min(top + rows, H)) for top in range(0, H, rows)]
+def _bands(H: int, W: int) -> Iterator[slice]:
+    return row_bands(0, H, max(1, _BAND_PIXELS // W))
 
 
 def _planes(bits: NDArray[np.uint32]) -> bytes:
