@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _PATH = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(short_help="Dense metric depth from one image and its anchors.")
 @click.argument("image", type=_PATH)
 @click.option(
     "--anchors",

@@ -8,7 +8,7 @@ from rich.console import Console
 _PATH = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(short_help="Run on a real photograph; leave a picture and the numbers.")
 @click.option(
     "--out",
     type=_PATH,

@@ -7,20 +7,19 @@ import numpy as np
 from mrac.conventions import BoolArray, FloatArray
 from mrac.registry import check_numbers
 from mrac.robust_line.pairs import pairs
+from mrac.robust_line.relative_error import InlierSelection
 from mrac.runtime.jit import kernel
 
 
 @dataclass(frozen=True, kw_only=True)
-class MsacOptions:
-    """Options of the MSAC gate and the MSAC fit.
+class MsacOptions(InlierSelection):
+    """Options of the MSAC gate and the MSAC fit, beside those of `InlierSelection`.
 
     Attributes:
-        threshold: the largest relative error of an inlier. A line through a network's relative depth is 10 % off.
         trials: pairs drawn; all pairs are tried where there are no more than that, so up to 63 anchors.
         seed: of the draw.
     """
 
-    threshold: float = 0.2
     trials: int = 2000
     seed: int = 0
 
@@ -29,23 +28,12 @@ class MsacOptions:
         check_numbers(self, 1, 1e7, only=("trials",))
         check_numbers(self, 0, 2**32 - 1, only=("seed",))
 
-
-def supporters(x: FloatArray, y: FloatArray, unit: FloatArray, options: MsacOptions) -> BoolArray:
-    """The inlier set: the points within the threshold of the pair's line with the least truncated squared error.
-
-    Args:
-        x: (K,), K >= 2, not all equal.
-        y: (K,).
-        unit: (K,) > 0, divides the residuals.
-        options: of the method.
-
-    Returns:
-        (K,) bool with at least two True at different x.
-    """
-    slope, intercept = _least_truncated(x, y, unit, options.threshold, options.trials, options.seed)
-    near = np.abs(y - (slope * x + intercept)) <= options.threshold * unit
-    # Draws of equal x only give no line: then all are inliers.
-    return near if near.any() and np.ptp(x[near]) > 0.0 else np.ones(x.size, np.bool_)
+    def inlier_set(self, x: FloatArray, y: FloatArray, unit: FloatArray) -> BoolArray:
+        """The points within the threshold of the pair's line with the least truncated squared error."""
+        slope, intercept = _least_truncated(x, y, unit, self.threshold, self.trials, self.seed)
+        near = np.abs(y - (slope * x + intercept)) <= self.threshold * unit
+        # Draws of equal x only give no line: then all are inliers.
+        return near if near.any() and np.ptp(x[near]) > 0.0 else np.ones(x.size, np.bool_)
 
 
 @kernel

@@ -1,6 +1,6 @@
 import numpy as np
 
-from mrac.robust_line.msac import MsacOptions, supporters
+from mrac.robust_line.msac import MsacOptions
 from mrac.robust_line.ransac import inlier_set
 
 
@@ -10,7 +10,7 @@ def test_prefers_the_tight_set_to_the_one_with_a_straggler_more() -> None:
     y = np.where(np.arange(21) % 2, 10 + x, 5 + x)
     y[2:-1:2] += np.where(np.arange(9) % 2, 0.9, -0.9)  # eleven within 1 of their line, ten exactly on theirs
     assert inlier_set(x, y, 1.0, 10_000, 0)[::2].all()
-    np.testing.assert_array_equal(supporters(x, y, np.ones(21), MsacOptions(threshold=1.0)), np.arange(21) % 2 == 1)
+    np.testing.assert_array_equal(MsacOptions(threshold=1.0).inlier_set(x, y, np.ones(21)), np.arange(21) % 2 == 1)
 
 
 def test_residuals_are_counted_in_units() -> None:
@@ -18,7 +18,7 @@ def test_residuals_are_counted_in_units() -> None:
     y = 9 * x + 1
     y[3] *= 1.15
     y[8] *= 1.25
-    agree = supporters(x, y, np.abs(y), MsacOptions(threshold=0.17))
+    agree = MsacOptions(threshold=0.17).inlier_set(x, y, np.abs(y))
     assert agree[3]
     assert not agree[8]
     assert agree.sum() == 11
@@ -27,12 +27,12 @@ def test_residuals_are_counted_in_units() -> None:
 def test_draws_of_one_x_leave_all_in() -> None:
     x = np.zeros(500)
     x[0] = 1.0
-    assert supporters(x, np.arange(500.0), np.ones(500), MsacOptions(trials=1, threshold=0.1)).all()
+    assert MsacOptions(trials=1, threshold=0.1).inlier_set(x, np.arange(500.0), np.ones(500)).all()
 
 
 def test_the_seed_decides_where_not_all_pairs_are_tried() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.random(300), rng.random(300) + 1
-    runs = [supporters(x, y, y, MsacOptions(trials=20, seed=seed)) for seed in (1, 1, 2, 3, 4)]
+    runs = [MsacOptions(trials=20, seed=seed).inlier_set(x, y, y) for seed in (1, 1, 2, 3, 4)]
     np.testing.assert_array_equal(runs[0], runs[1])
     assert any((runs[0] != run).any() for run in runs[2:])
