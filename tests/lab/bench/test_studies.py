@@ -13,7 +13,7 @@ from mrac.lab.outliers import Truth
 SETS = {"nyu", "kitti15", "sunrgbd", "tum"}
 FIVE = {"vanilla", "b_prime", "mrac", "mrac_b_prime", "sml_retrained"}
 STUDIES = ("headline_seeds", "references", "k_sweep", "kappa", "placement", "noise", "k150", "real_outliers",
-           "cross_foundation", "zero_shot", "beyond")  # fmt: skip
+           "cross_foundation", "zero_shot", "beyond", "sensors")  # fmt: skip
 
 
 def cells(name: str) -> list[Cell]:
@@ -87,7 +87,9 @@ def test_kappa_varies_the_gate_alone() -> None:
 
 
 def test_every_placement_at_every_budget() -> None:
-    assert values("placement", "placement") == set(registry.names("placement"))
+    of_sensors = {"beams", "region"}
+    assert values("placement", "placement") == set(registry.names("placement")) - of_sensors
+    assert {spec.partition(":")[0] for spec in values("sensors", "placement")} == {"random", *of_sensors}
     assert values("placement", "num_anchors") == {5, 10, 25, 50, 100}
 
 

@@ -3,8 +3,10 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from mrac import ContractError
+from mrac.lab.placement.beams import Beams
 from mrac.lab.placement.farthest_point import FarthestPoint
 from mrac.lab.placement.random import Random
+from mrac.lab.placement.region import Region
 from mrac.lab.placement.stratified import Stratified
 from mrac.lab.placement.uncertainty_active import UncertaintyActive
 
@@ -76,3 +78,34 @@ def test_equally_uncertain_pixels_come_in_random_order() -> None:
 def test_uncertainty_is_asked_for() -> None:
     with pytest.raises(ContractError, match="no uncertainty arrived"):
         UncertaintyActive()(np.ones((3, 4), np.bool_), 2, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("num", "rows"), [(1, {30}), (4, {7, 22, 37, 52})])
+def test_beams_are_rows_that_divide_the_image(num: int, rows: set[int]) -> None:
+    uv = Beams(num)(np.ones((60, 80), np.bool_), 50, np.random.default_rng(0))
+    assert set(uv[:, 1]) == rows
+    assert np.ptp(uv[:, 0]) > 60, "along the whole row"
+
+
+def test_a_beam_with_too_few_pixels_goes_on_in_the_rows_beside_it() -> None:
+    valid = np.zeros((60, 80), np.bool_)
+    valid[20:41, ::8] = True
+    uv = Beams(1)(valid, 25, np.random.default_rng(0))
+    assert (uv[:, 1] == 30).sum() == 10
+    assert set(uv[:, 1]) == {29, 30, 31}
+
+
+def test_a_region_holds_all_where_it_can_and_what_is_nearest_where_it_cannot() -> None:
+    valid = np.ones((60, 80), np.bool_)
+    uv = Region(right=0.3, bottom=0.3)(valid, 50, np.random.default_rng(0))
+    assert uv.max(axis=0).tolist() <= [23, 17]
+    assert (Region(left=0.5, right=1.0, bottom=1.0)(valid, 50, np.random.default_rng(0))[:, 0] >= 40).all()
+    valid[:20, :30] = False
+    outside = Region(right=0.3, bottom=0.3)(valid, 5, np.random.default_rng(0))
+    assert np.hypot(np.maximum(outside[:, 0] - 23, 0), np.maximum(outside[:, 1] - 17, 0)).max() < 4
+
+
+@pytest.mark.parametrize("sides", [{"left": 0.5, "right": 0.5}, {"top": 0.9}, {"right": 1.5}])
+def test_an_empty_or_impossible_region_is_refused(sides: dict[str, float]) -> None:
+    with pytest.raises(ContractError):
+        Region(**sides)
