@@ -13,7 +13,7 @@ from mrac.lab.outliers import Truth
 SETS = {"nyu", "kitti15", "sunrgbd", "tum"}
 FIVE = {"vanilla", "b_prime", "mrac", "mrac_b_prime", "sml_retrained"}
 STUDIES = ("headline_seeds", "references", "k_sweep", "kappa", "placement", "noise", "k150", "real_outliers",
-           "cross_foundation", "zero_shot", "beyond", "sensors")  # fmt: skip
+           "cross_foundation", "zero_shot", "beyond")  # fmt: skip
 
 
 def cells(name: str) -> list[Cell]:
