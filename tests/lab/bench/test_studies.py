@@ -89,7 +89,7 @@ def test_kappa_varies_the_gate_alone() -> None:
 def test_every_placement_at_every_budget() -> None:
     of_sensors = {"beams", "region"}
     assert values("placement", "placement") == set(registry.names("placement")) - of_sensors
-    assert {spec.partition(":")[0] for spec in values("sensors", "placement")} == {"random", *of_sensors}
+    assert {str(spec).partition(":")[0] for spec in values("sensors", "placement")} == {"random", *of_sensors}
     assert values("placement", "num_anchors") == {5, 10, 25, 50, 100}
 
 
