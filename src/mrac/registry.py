@@ -75,16 +75,16 @@ def load(stage: str, name: str) -> Any:
     Raises:
         ContractError: there is none of that name.
     """
+    if name in _own(stage):  # first, since looking for plug-ins takes milliseconds
+        if stage == "method":
+            return METHODS[name]
+        return importlib.import_module(f"mrac.{_package(stage)}.{name}").IMPLEMENTATION
     known = names(stage)
     if name not in known:
         more = f", and the short names that `mrac list {stage}s` shows" if catalog(stage) else ""
         raise ContractError(f"{stage}: there is no {name!r}; known: {', '.join(known)}{more}")
-    if name not in _own(stage):
-        (point,) = entry_points(group=f"mrac.{stage}", name=name)
-        return point.load()
-    if stage == "method":
-        return METHODS[name]
-    return importlib.import_module(f"mrac.{_package(stage)}.{name}").IMPLEMENTATION
+    (point,) = entry_points(group=f"mrac.{stage}", name=name)
+    return point.load()
 
 
 def create(stage: str, spec: str) -> Any:
@@ -98,7 +98,7 @@ def create(stage: str, spec: str) -> Any:
     """
     name, _, argument = spec.partition(":")
     preset = ""
-    if name not in names(stage) and name in catalog(stage):
+    if name in catalog(stage) and name not in names(stage):
         name, _, preset = catalog(stage)[name].spec.partition(":")
     implementation = load(stage, name)
     options = _options(implementation, stage, name, preset)
