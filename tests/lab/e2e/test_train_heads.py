@@ -1,8 +1,6 @@
 """`mrac train vanilla` and its siblings as a person uses them, with a recipe small enough for a test."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,15 +96,3 @@ def test_every_recipe_has_help(recipe: str, capsys: pytest.CaptureFixture[str]) 
     assert "--out-of-fold" in shown
     assert f"mrac train {recipe} --data" in shown
     assert ("--form" in shown) == (recipe in ("vanilla", "b_prime", "ablation"))
-
-
-def test_without_torch_there_is_help_and_the_extra_to_install() -> None:
-    words = ["mrac", "train", "vanilla"]
-    for more, code, says in ((["--help"], 0, "--hold-out"), (["--data", "a", "--out", "b"], 2, "mrac[lab]")):
-        program = (
-            f"import sys; sys.modules['torch'] = None; sys.argv = {words + more}; import mrac.cli; mrac.cli.main()"
-        )
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-        assert done.returncode == code, done.stderr
-        assert says in done.stdout + done.stderr
-        assert "Traceback" not in done.stderr

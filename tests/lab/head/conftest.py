@@ -1,6 +1,6 @@
 """Learned heads exported with torch: files, and the networks they were written from."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,17 +15,12 @@ from torch import Tensor
 from mrac.head._rendering import Form
 from mrac.lab.train.heads.residual_network import HeadNetwork, RawNetwork, ResidualNetwork, export_head
 from mrac.space import Space
+from tests.lab.one_thread import one_thread
 from tests.lab.train.heads.test_residual_network import lively
 
+__all__ = ["one_thread"]
+
 Written = tuple[HeadNetwork, Path]
-
-
-@pytest.fixture(scope="package", autouse=True)
-def one_thread() -> Iterator[None]:
-    num_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(num_threads)
 
 
 @pytest.fixture(scope="package")

@@ -5,11 +5,12 @@ import pytest
 from scipy.ndimage import maximum_filter, minimum_filter
 
 from mrac import ContractError, registry
+from mrac.demo.scene import _pulled_near
 from mrac.lab.outliers.base import Truth
 from mrac.lab.outliers.dropout import Dropout
 from mrac.lab.outliers.gaussian import Gaussian
 from mrac.lab.outliers.mixed_pixel import MixedPixel
-from mrac.lab.outliers.near import Near, corrupt
+from mrac.lab.outliers.near import Near
 from mrac.lab.outliers.uniform import Uniform
 from tests.lab.contract.test_outlier import scene
 
@@ -17,7 +18,7 @@ from tests.lab.contract.test_outlier import scene
 def test_near_is_the_demo_s_near_to_the_bit() -> None:
     truth = scene(50)
     of_family = Near()(truth, 0.25, np.random.default_rng(3))
-    of_demo, wrong = corrupt(truth.z_m, 0.25, np.random.default_rng(3))
+    of_demo, wrong = _pulled_near(truth.z_m, 0.25, np.random.default_rng(3))
     np.testing.assert_array_equal(of_family.z_m, of_demo)
     np.testing.assert_array_equal(of_family.wrong, wrong)
     rng = np.random.default_rng(3)

@@ -1,14 +1,3 @@
-"""One thread each: tests run beside one another, and sums come out the same whatever the machine."""
+from tests.lab.one_thread import one_thread
 
-from collections.abc import Iterator
-
-import pytest
-import torch
-
-
-@pytest.fixture(scope="package", autouse=True)
-def one_thread() -> Iterator[None]:
-    num_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(num_threads)
+__all__ = ["one_thread"]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mrac.conventions import BoolArray, FloatArray
+from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.lab.outliers.base import Outliers, Truth
 from mrac.registry import check_numbers
@@ -32,21 +32,6 @@ class Near(Outliers):
     def replace(self, truth: Truth, rng: np.random.Generator) -> FloatArray:
         """See `Outliers`."""
         return np.maximum(truth.z_m * rng.uniform(self.low, self.high, truth.z_m.size), self.floor_m)
-
-
-def corrupt(z_m: FloatArray, fraction: float, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
-    """Corrupts round(fraction · K) of K readings of which nothing else is known.
-
-    Args:
-        z_m: (K,) true readings, metres.
-        fraction: in [0, 1].
-        rng: draws which ones, and by how much.
-
-    Returns:
-        (K,) readings and (K,) which of them are wrong.
-    """
-    nowhere = Truth(uv_px=np.zeros((z_m.size, 2)), z_m=z_m, truth_m=np.zeros((0, 0)), max_range_m=0.0)
-    return Near()(nowhere, fraction, rng)
 
 
 IMPLEMENTATION = Near
