@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac import registry
-from mrac.anchors._validity import USABLE, validity
-from mrac.conventions import BoolArray, FloatArray, ImageArray, TextArray
+from mrac.anchors._validity import Usable, usable
+from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.fit.base import Fit
 from mrac.foundation._cached import CacheUse, predict
@@ -95,8 +95,8 @@ class Calibrator:
                 relative = in_space(relative, self.space)
             field, has_value = _checked_field(relative, image)
         with _timed(timings, "anchors"):
-            reason = validity(anchors, (image.shape[0], image.shape[1]), has_value)
-            samples = self._samples(anchors, reason, relative, field)
+            used = usable(anchors, (image.shape[0], image.shape[1]), has_value)
+            samples = self._samples(used, relative, field)
         appearance = ImageAppearance(image)
         with _timed(timings, "gate"):
             gated = self.gate(samples, appearance, field)
@@ -110,7 +110,7 @@ class Calibrator:
         return MetricDepth(
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
-            anchors=_verdicts(reason, gated),
+            anchors=_verdicts(used, gated),
             status=next((s for s in (fit.status, gated.status, dense.status) if s != "ok"), "ok"),
             fit=fit,
             space=samples.space,
@@ -123,23 +123,21 @@ class Calibrator:
     def _predict(self, image: ImageArray) -> tuple[RelativeDepth | None, CacheUse]:
         return (self.foundation(image), "off") if self.cache is None else predict(self.foundation, image, self.cache)
 
-    def _samples(
-        self, anchors: Anchors, reason: TextArray, relative: RelativeDepth | None, field: FloatArray | None
-    ) -> Samples:
-        """The usable anchors, with the relative field (H, W) sampled at each of them."""
-        usable = reason == USABLE
-        if len(anchors) and not usable.any():
+    def _samples(self, used: Usable, relative: RelativeDepth | None, field: FloatArray | None) -> Samples:
+        """The usable readings, one per pixel, with the relative field (H, W) sampled at each of them."""
+        readings, reason = used.readings, used.reason
+        if reason.size and not len(readings):
             counted = zip(*np.unique(reason, return_counts=True), strict=True)
             found = ", ".join(f"{word} ×{n}" for word, n in counted)
-            raise ContractError(f"anchors: none of the {len(anchors)} is usable ({found}); at least one is needed")
+            raise ContractError(f"anchors: none of the {reason.size} is usable ({found}); at least one is needed")
         return Samples(
-            uv_px=anchors.uv_px[usable],
-            z_m=anchors.z_m[usable],
-            x=None if field is None else sample_bilinear(field, anchors.uv_px[usable]),
+            uv_px=readings.uv_px,
+            z_m=readings.z_m,
+            x=None if field is None else sample_bilinear(field, readings.uv_px),
             space=self.space or (relative.space if relative is not None else "log_depth"),
             native=relative is not None and self.space in (None, relative.space),
-            weight=np.ones(int(usable.sum())),
-            noise_m=None if anchors.sigma_m is None else anchors.sigma_m[usable],
+            weight=np.ones(len(readings)),
+            noise_m=readings.sigma_m,
             x_range=None if field is None else typical_range(field),
         )
 
@@ -185,16 +183,16 @@ def _remedy(image: NDArray[Any]) -> str:
     return f"; {', '.join(steps)}" if steps else ""
 
 
-def _verdicts(reason: TextArray, gated: GateResult) -> Verdicts:
-    """Puts the gate's verdicts on the usable anchors back among those that were not."""
-    usable = np.flatnonzero(reason == USABLE)
-    keep = np.zeros(reason.size, np.bool_)
-    score, outlier, weight = np.full(reason.size, WORST_SCORE), np.ones(reason.size), np.zeros(reason.size)
-    words = reason.astype("<U32")
-    keep[usable], score[usable], weight[usable] = gated.keep, gated.score, gated.weight
-    outlier[usable] = 1.0 - gated.weight if gated.outlier_probability is None else gated.outlier_probability
-    words[usable] = gated.reason
-    return Verdicts(keep, score, outlier, weight, words)
+def _verdicts(used: Usable, gated: GateResult) -> Verdicts:
+    """The gate's verdicts on the readings it saw, for every anchor: those merged into one reading share its verdict."""
+    K, seen = used.reason.size, used.place >= 0
+    place = used.place[seen]
+    keep, score, outlier, weight = np.zeros(K, np.bool_), np.full(K, WORST_SCORE), np.ones(K), np.zeros(K)
+    reason = used.reason.astype("<U32")
+    keep[seen], score[seen], weight[seen] = gated.keep[place], gated.score[place], gated.weight[place]
+    outlier[seen] = (1.0 - gated.weight if gated.outlier_probability is None else gated.outlier_probability)[place]
+    reason[seen] = gated.reason[place]
+    return Verdicts(keep, score, outlier, weight, reason)
 
 
 def _stage(stage: str, choice: Any) -> Any:

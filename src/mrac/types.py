@@ -26,7 +26,7 @@ _MIN_FOR_LINE: Final = 3  # anchors, below which their scatter around a line is 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Anchors:
-    """K sparse range readings. Wrong, missing and impossible values get a verdict; they raise nothing.
+    """K sparse range readings, in any order. Wrong, missing and impossible values get a verdict; they raise nothing.
 
     Attributes:
         uv_px: (K, 2), u right and v down, pixel centres at integers; sub-pixel positions are used as they are.
@@ -77,7 +77,7 @@ class Samples:
     """The usable anchors as gate, fit and head see them: points (x, y) of the relation y = scale · x + shift.
 
     Attributes:
-        uv_px: (K, 2) pixel positions inside the image.
+        uv_px: (K, 2) positions inside the image; from a `Calibrator` one per pixel, by pixel row and then column.
         z_m: (K,) metres, finite and > 0.
         x: (K,) relative depth at the anchors, or None when there is no relative field.
         space: the space of `y`.
@@ -213,7 +213,7 @@ class FitResult:
         shift: intercept, in units of y.
         covariance: (2, 2) of (scale, shift), finite, positive semi-definite.
         sigma: standard deviation of y around the line, >= 0.
-        used: (K,) which of the given anchors the line was fitted to: all, unless the fit selects inliers or subsamples.
+        used: (K,) which of the given `Samples`, in their order, the line was fitted to: all, unless the fit selects.
         status: `ok` or a named degradation.
         curve: a nonlinear relation that fits better than any line, for a head that can use it; None without one.
     """
@@ -233,7 +233,7 @@ class FitResult:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """The verdict on every anchor that came in, in their order.
+    """The verdict on every anchor that came in, in their order. Those merged into one reading share its verdict.
 
     Attributes:
         keep: (K,) whether it was taken for an inlier.
@@ -263,7 +263,7 @@ class MetricDepth:
             half the width of the interval from one deviation of its logarithm below to one above.
         anchors: the verdict on every anchor.
         status: `ok`, or a named degradation: the fit's, else the gate's, else the head's.
-        fit: on the anchors of `GateResult.for_fit`.
+        fit: on the samples of `GateResult.for_fit`, one per pixel.
         space: the space of that fit.
         stages: the name of the implementation at each; the foundation is `given` where the call brought relative depth.
         options: the parameters of each stage, by stage and name.

@@ -13,7 +13,7 @@ from tests.conftest import MadeScene
 ROWS: dict[str, dict[str, Any]] = {
     "ransac_inverse": {"gate": "none", "fit": "ransac:trials=100", "head": "folded", "space": "inverse_depth"},
     "knn_alignment": {"gate": "none", "fit": "ols", "head": "knn_alignment", "space": "inverse_depth"},
-    "vi_depth_scaffold": {"gate": "none", "fit": "ols", "head": "scaffold", "space": "inverse_depth"},
+    "vi_depth_scaffold": {"gate": "range", "fit": "ols", "head": "scaffold", "space": "inverse_depth"},
     "truncated_l1": {"gate": "none", "fit": "truncated_l1", "head": "affine", "space": "depth"},
     "siegel": {"gate": "siegel_mad", "fit": "ols", "head": "affine", "space": ""},
     "gnc": {"gate": "none", "fit": "gnc", "head": "affine", "space": ""},

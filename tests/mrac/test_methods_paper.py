@@ -10,6 +10,8 @@ import pytest
 
 from mrac import Anchors, Calibrator
 from mrac.conventions import FloatArray
+from mrac.fit.ols import Ols
+from mrac.fit.ransac import Ransac
 from mrac.head import _learned
 from mrac.head.affine import Affine
 from mrac.head.base import Head, HeadResult, Scene
@@ -23,7 +25,7 @@ ROWS = {
     "b_prime": ("none", "b_prime"),
     "mrac": ("theil_sen_mad", "vanilla"),
     "mrac_b_prime": ("theil_sen_mad", "b_prime"),
-    "ransac_residual": ("ransac", "vanilla"),
+    "ransac_residual": ("none", "vanilla"),
     "raw_depth": ("none", "raw_depth"),
 }
 
@@ -52,7 +54,7 @@ def test_is_the_row_of_the_paper(name: str) -> None:
     calibrator = Calibrator(name, foundation="none")
     gate, weights = ROWS[name]
     assert type(calibrator.gate).__module__ == f"mrac.gate.{gate}"
-    assert type(calibrator.fit).__module__ == "mrac.fit.ols"
+    assert calibrator.fit == (Ransac(threshold=0.2) if name == "ransac_residual" else Ols())
     expected = RawUnet() if name == "raw_depth" else ResidualUnet(weights=weights)
     assert calibrator.head == expected
     assert calibrator.space == "depth"
@@ -79,17 +81,34 @@ def test_one_call_of_the_head_on_the_kept_anchors_alone(
     gated = ROWS[name][0] != "none"
     assert keep[:12].any() != gated
     assert keep[12:].sum() >= (30 if gated else len(anchors) - 12)
-    np.testing.assert_array_equal(scene.samples.uv_px, anchors.uv_px[keep])
-    np.testing.assert_array_equal(scene.samples.z_m, anchors.z_m[keep])
+    by_row = np.lexsort(anchors.uv_px[keep].T)
+    np.testing.assert_array_equal(scene.samples.uv_px, anchors.uv_px[keep][by_row])
+    np.testing.assert_array_equal(scene.samples.z_m, anchors.z_m[keep][by_row])
     u, v = anchors.uv_px[keep].astype(int).T
     expected = np.zeros((60, 80))
     expected[v, u] = 1.0
     np.testing.assert_array_equal(mask, expected)
+    assert out.status == "ok"
+    if name == "ransac_residual":
+        return  # its fit is judged below
     # The fit is that of the kept anchors, not of all.
     x = made.relative.values[v, u].astype(np.float64)
     slope, intercept = np.polyfit(x, anchors.z_m[keep], 1)
     np.testing.assert_allclose((scene.fit.scale, scene.fit.shift), (slope, intercept), rtol=1e-5)
-    assert out.status == "ok"
+
+
+def test_the_ransac_patch_replaces_the_fit_only(make_scene: Callable[..., MadeScene]) -> None:
+    """Sec. V-A: the internal fit is replaced; the head is still shown every anchor, and no verdict is given."""
+    made = make_scene(space="depth")
+    anchors = multipath(made)
+    watched = Watched(Calibrator("ransac_residual", foundation="none").head)
+    out = Calibrator("ransac_residual", foundation="none", head=watched)(made.image, anchors, relative=made.relative)
+    (scene,) = watched.scenes
+    assert out.anchors.keep.all()
+    assert len(scene.samples.inliers) == len(anchors)
+    u, v = anchors.uv_px[12:].astype(int).T
+    slope, intercept = np.polyfit(made.relative.values[v, u].astype(np.float64), anchors.z_m[12:], 1)
+    np.testing.assert_allclose((scene.fit.scale, scene.fit.shift), (slope, intercept), rtol=1e-3)
 
 
 def test_the_gate_saves_the_head_from_multipath(make_scene: Callable[..., MadeScene]) -> None:

@@ -49,12 +49,29 @@ def test_every_unusable_reading_keeps_its_place_and_gets_a_reason() -> None:
     z = [1.0, np.nan, np.inf, 0.0, -1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2e4, 1.0]
     out = Calibrator(foundation="none")(IMAGE, Anchors(uv, z))
     assert out.anchors.reason.tolist() == [
-        "unjudged", "not_finite", "not_finite", "not_positive", "not_positive", "out_of_image", "out_of_image",
-        "out_of_image", "duplicate", "unjudged", "out_of_range", "not_finite",
+        "outvoted", "not_finite", "not_finite", "not_positive", "not_positive", "out_of_image", "out_of_image",
+        "out_of_image", "unjudged", "unjudged", "out_of_range", "not_finite",
     ]  # fmt: skip
     assert out.anchors.keep.tolist() == [r == "unjudged" for r in out.anchors.reason]
     assert (out.anchors.score[~out.anchors.keep] == WORST_SCORE).all()
     np.testing.assert_array_equal(out.anchors.outlier_probability, ~out.anchors.keep)
+
+
+def test_readings_of_one_pixel_share_the_verdict_on_their_merged_reading(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene()
+    uv, z = made.anchors.uv_px, made.anchors.z_m * np.where(np.arange(len(made.anchors)) % 5 == 0, 0.5, 1.0)
+    alone = Calibrator()(made.image, Anchors(uv, z), made.relative)
+    four = np.stack([0.4 * z, z, z, z], axis=1).ravel()  # the first of each pixel is wrong
+    out = Calibrator()(made.image, Anchors(np.repeat(uv, 4, axis=0), four), made.relative)
+    np.testing.assert_array_equal(out.depth_m, alone.depth_m)
+    np.testing.assert_array_equal(out.sigma_m, alone.sigma_m)
+    for name, values in vars(alone.anchors).items():
+        by_pixel = getattr(out.anchors, name).reshape(-1, 4)
+        np.testing.assert_array_equal(by_pixel[:, 1:], np.stack([values] * 3, axis=1), err_msg=name)
+    assert (out.anchors.reason[::4] == "outvoted").all()
+    assert not out.anchors.keep[::4].any()
+    assert (out.anchors.outlier_probability[::4] == 1.0).all()
+    assert len(out.fit.used) == len(alone.fit.used), "the fit counts merged readings"
 
 
 def test_an_anchor_on_a_hole_of_the_relative_field() -> None:

@@ -55,6 +55,18 @@ def test_every_size_gives_finite_log_depth_of_that_size(size: tuple[int, int]) -
     assert np.isfinite(relative.values).all()
 
 
+def test_the_field_is_of_the_space_that_is_asked_for() -> None:
+    image = noise(48, 64)
+    log_depth, depth, inverse = (Embedded(space=s)(image) for s in ("log_depth", "depth", "inverse_depth"))
+    assert (depth.space, inverse.space) == ("depth", "inverse_depth")
+    np.testing.assert_allclose(depth.values * inverse.values, 1.0, rtol=1e-5)
+    ratio = np.log(depth.values) - log_depth.values
+    np.testing.assert_allclose(ratio, ratio[0, 0], atol=1e-5)
+    assert len({Embedded(space=s).identity for s in ("log_depth", "depth", "inverse_depth")}) == 3
+    with pytest.raises(ContractError, match="is not a space"):
+        registry.create("foundation", "embedded:space=disparity")
+
+
 @pytest.mark.parametrize("level", [0, 255])
 def test_a_picture_of_nothing_is_finite(level: int) -> None:
     values = Embedded()(np.full((120, 160, 3), level, np.uint8)).values

@@ -116,7 +116,7 @@ def test_the_answer_states_the_probability_and_not_the_weight() -> None:
     calibrator = Calibrator(gate="consensus_learned")
     given = image, Anchors(uv, reading), RelativeDepth(np.log(z), "log_depth")
     answer = calibrator(*given)
-    usable = answer.anchors.reason != "duplicate"
+    usable = answer.anchors.reason != "outvoted"
     assert not answer.anchors.keep[:8].any()
     assert answer.anchors.keep[8:][usable[8:]].mean() > 0.9
     np.testing.assert_array_equal(answer.anchors.keep[usable], answer.anchors.outlier_probability[usable] < 0.2)

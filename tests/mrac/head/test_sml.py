@@ -213,3 +213,22 @@ def test_methods_are_what_they_are_called(make_scene: Callable[..., MadeScene]) 
     assert alone.options["head"]["global_alignment_only"] is True
     np.testing.assert_allclose(alone.depth_m, made.depth_m, rtol=0.1)
     assert np.abs(refined.depth_m / made.depth_m - 1).mean() < 0.2
+
+
+def test_the_sensors_range_is_taken_unless_there_is_one() -> None:
+    assert Sml().for_sensor(10.0) == Sml(max_depth_m=10.0)
+    assert Sml(max_depth_m=5.0).for_sensor(10.0) == Sml(max_depth_m=5.0)
+    published = Sml(predictor=PREDICTOR)
+    assert published.for_sensor(80.0) == replace(published, max_depth_m=80.0, max_pred_m=80.0)
+    assert published.for_sensor(4.0) == replace(published, max_depth_m=4.0, max_pred_m=8.0)
+
+
+def test_a_reading_at_the_sensors_range_is_discarded() -> None:
+    scene = made_scene()
+    z_m = scene.samples.z_m.copy()
+    z_m[::4] = 10.0
+    faulty = replace(scene, samples=replace(scene.samples, z_m=z_m))
+    clean = replace(scene, samples=scene.samples.keep(np.arange(z_m.size) % 4 != 0, np.ones(z_m.size)))
+    head = Sml(global_alignment_only=True)
+    np.testing.assert_array_equal(head.for_sensor(10.0)(faulty).depth_m, head(clean).depth_m)
+    assert not np.allclose(head(faulty).depth_m, head(clean).depth_m, rtol=0.1)
