@@ -130,3 +130,23 @@ def test_an_image_without_truth_says_so(sample: Sample, make_protocol: Make) -> 
     sample.__dict__["scored"] = np.zeros_like(sample.scored)
     with pytest.raises(ContractError, match="no pixel is both scored and measured"):
         Draws(sample, make_protocol(), _nothing_to_say)(Condition(set_name="room"))
+
+
+def test_a_zone_reads_its_mean_which_is_right(draw: Callable[..., Drawn], sample: Sample) -> None:
+    drawn = draw(placement="zones:num=2", num_anchors=16)
+    H, W = sample.truth_m.shape
+    valid = sample.scored & sample.measured
+    assert len(drawn.anchors) == 4
+    assert not drawn.wrong.any()
+    for (u, v), z_m in zip(drawn.anchors.uv_px.astype(int), drawn.anchors.z_m, strict=True):
+        top, left = v * 2 // H * H // 2, u * 2 // W * W // 2
+        zone = np.s_[top : top + H // 2, left : left + W // 2]
+        assert z_m == pytest.approx(sample.truth_m[zone][valid[zone]].mean(), rel=1e-5)
+
+
+@pytest.mark.parametrize("placement", ["features", "range_limited:quantile=0.5", "zones"])
+def test_placements_are_given_image_and_depth(draw: Callable[..., Drawn], sample: Sample, placement: str) -> None:
+    drawn = draw(placement=placement, num_anchors=10)
+    assert len(drawn.anchors) == 10
+    if placement.startswith("range_limited"):
+        assert drawn.anchors.z_m.max() <= np.median(sample.truth_m[sample.scored])

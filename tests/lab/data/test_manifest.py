@@ -166,3 +166,20 @@ def test_real_readings_mostly_agree_with_the_truth_at_their_pixel(name: str, sou
     assert np.median(error) < 0.03
     # A transposed or shifted map would be wrong at most pixels, not at a few.
     assert 0 < (error > 0.1).mean() < 0.25
+
+
+@pytest.mark.skipif(not (PACKS / "wild").is_dir(), reason="the real data pack is not beside this checkout")
+def test_the_pack_for_evaluation_alone_is_read() -> None:
+    (dataset,) = datasets_in(PACKS / "wild")
+    assert (dataset.name, len(dataset)) == ("tabletop", 35)
+    sample = dataset[0]
+    assert sample.truth_m.shape == sample.image.shape[:2]
+    assert 0.2 < np.nanmedian(sample.truth_m) < 3.0
+
+
+def test_behind_the_last_frame_comes_the_first(tmp_path: Path) -> None:
+    manifest.write(tmp_path)
+    street, nyu = datasets_in(tmp_path)
+    assert street[0].next.id == street[1].id
+    assert street[1].next.id == street[0].id
+    assert nyu[0].next.id == nyu[0].id

@@ -5,10 +5,13 @@ from scipy.spatial.distance import cdist
 from mrac import ContractError
 from mrac.lab.placement.beams import Beams
 from mrac.lab.placement.farthest_point import FarthestPoint
+from mrac.lab.placement.features import Features, corner_strength
 from mrac.lab.placement.random import Random
+from mrac.lab.placement.range_limited import RangeLimited
 from mrac.lab.placement.region import Region
 from mrac.lab.placement.stratified import Stratified
 from mrac.lab.placement.uncertainty_active import UncertaintyActive
+from mrac.lab.placement.zones import Zones
 
 
 def test_random_draws_as_the_first_published_results_did() -> None:
@@ -109,3 +112,79 @@ def test_a_region_holds_all_where_it_can_and_what_is_nearest_where_it_cannot() -
 def test_an_empty_or_impossible_region_is_refused(sides: dict[str, float]) -> None:
     with pytest.raises(ContractError):
         Region(**sides)
+
+
+def test_a_zone_reads_the_mean_of_its_field_of_view_at_its_centre() -> None:
+    depth_m = np.random.default_rng(0).uniform(1.0, 5.0, (48, 64)).astype(np.float32)
+    valid = np.ones(depth_m.shape, np.bool_)
+    uv = Zones(4)(valid, 50, np.random.default_rng(0))
+    assert len(uv) == 16, "a sensor of 16 zones has no 50 readings"
+    assert {abs(u % 16 - 7.5) for u in uv[:, 0].tolist()} == {0.5}
+    assert {abs(v % 12 - 5.5) for v in uv[:, 1].tolist()} == {0.5}
+    means = depth_m.reshape(4, 12, 4, 16).mean(axis=(1, 3))
+    np.testing.assert_allclose(Zones(4).read(depth_m, valid, uv), means[uv[:, 1] // 12, uv[:, 0] // 16], rtol=1e-6)
+    assert len(Zones(4)(valid, 5, np.random.default_rng(0))) == 5
+
+
+def test_a_zone_averages_what_is_measured_and_says_nothing_where_next_to_nothing_is() -> None:
+    depth_m = np.full((40, 40), np.nan)
+    depth_m[:20, :20] = 2.0
+    depth_m[0:10, 0:20] = 4.0
+    depth_m[5, 5] = np.nan  # a hole
+    depth_m[20, 20] = 9.0  # all that is measured of the last zone
+    valid = np.isfinite(depth_m)
+    uv = Zones(2)(valid, 50, np.random.default_rng(0))
+    assert len(uv) == 1
+    assert Zones(2).read(depth_m, valid, uv) == pytest.approx((199 * 4.0 + 200 * 2.0) / 399)
+
+
+def test_the_centre_of_a_zone_that_is_a_hole_moves_to_the_nearest_pixel_beside_it() -> None:
+    valid = np.ones((20, 20), np.bool_)
+    valid[8:12, 7:] = False
+    (uv,) = Zones(1)(valid, 1, np.random.default_rng(0)).tolist()
+    assert uv in ([9, 7], [10, 7], [9, 12], [10, 12])
+
+
+def test_features_are_corners_and_none_lies_on_a_plain_wall_or_a_straight_edge() -> None:
+    image = np.full((60, 90, 3), 128, np.uint8)
+    squares = [(u, v) for u in (50, 62, 74) for v in (10, 25, 40)]
+    for u, v in squares:
+        image[v : v + 6, u : u + 6] = 255
+    corners = np.array([(u + a, v + b) for u, v in squares for a in (0, 5) for b in (0, 5)])
+    uv = Features()(np.ones((60, 90), np.bool_), 20, np.random.default_rng(0), image=image)
+    assert cdist(uv, corners).min(axis=1).max() <= 2.0
+    edge = np.zeros((30, 30, 3), np.uint8)
+    edge[:, 15:] = 255
+    assert corner_strength(edge)[5:-5].max() <= 1e-3 * corner_strength(image).max()
+
+
+def test_features_draw_among_the_strongest() -> None:
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 256, (120, 160, 3), np.uint8)
+    image[:, 80:] = 128 + image[:, 80:] // 32  # hardly any contrast
+    valid = np.ones((120, 160), np.bool_)
+    draws = [Features()(valid, 20, np.random.default_rng(seed), image=image) for seed in (0, 1)]
+    assert max(uv[:, 0].max() for uv in draws) < 82
+    assert not np.array_equal(np.sort(draws[0], axis=0), np.sort(draws[1], axis=0))
+    strongest = [Features(excess=1.0)(valid, 20, np.random.default_rng(seed), image=image) for seed in (0, 1)]
+    assert {tuple(uv) for uv in strongest[0].tolist()} == {tuple(uv) for uv in strongest[1].tolist()}
+
+
+def test_a_short_range_sees_the_nearer_part() -> None:
+    rng = np.random.default_rng(0)
+    depth_m, valid = rng.uniform(1.0, 10.0, (40, 50)), rng.random((40, 50)) < 0.7
+    uv = RangeLimited(0.3)(valid, 100, rng, depth_m=depth_m)
+    read = depth_m[uv[:, 1], uv[:, 0]]
+    limit = np.quantile(depth_m[valid], 0.3)
+    assert read.max() <= limit
+    assert np.ptp(read) > 0.8 * (limit - 1.0), "any of them, not the nearest"
+    few = RangeLimited(0.0)(valid, 30, rng, depth_m=depth_m)
+    np.testing.assert_array_equal(np.sort(depth_m[few[:, 1], few[:, 0]]), np.sort(depth_m[valid])[:30])
+
+
+def test_what_a_placement_needs_is_asked_for() -> None:
+    valid = np.ones((4, 5), np.bool_)
+    with pytest.raises(ContractError, match="no image arrived"):
+        Features()(valid, 2, np.random.default_rng(0))
+    with pytest.raises(ContractError, match="no depth arrived"):
+        RangeLimited()(valid, 2, np.random.default_rng(0))

@@ -68,14 +68,14 @@ class Draws:
         return generator(self._sample.dataset.seed_name, self._sample.id, condition.seed, *purpose)
 
     def _valid(self) -> BoolArray:
-        valid = self._sample.scored & self._sample.measured
+        valid = self._sample.readable
         if not valid.any():
             raise ContractError("bench: no pixel is both scored and measured")
         return valid
 
     def _from_truth(self, condition: Condition) -> tuple[Anchors, BoolArray]:
         uv_px = self._placed(condition, condition.placement)
-        z_m = self._sample.truth_m[uv_px[:, 1], uv_px[:, 0]].astype(np.float64)
+        z_m = _made("placement", condition.placement).read(self._sample.truth_m, self._valid(), uv_px)
         if condition.family == CLEAN:
             return Anchors(uv_px, z_m), np.zeros(len(z_m), np.bool_)
         truth = Truth(uv_px=uv_px, z_m=z_m, truth_m=self._sample.truth_m, max_range_m=self._sample.rules.max_range_m)
@@ -96,7 +96,9 @@ class Draws:
                 z_m = self._sample.truth_m[first[:, 1], first[:, 0]]
                 uncertainty = self._uncertainty(Anchors(first, z_m))
             rng = self._rng(condition, "anchors", placement, str(condition.num_anchors))
-            self._places[key] = _made("placement", placement)(self._valid(), condition.num_anchors, rng, uncertainty)
+            seen = {"image": self._sample.image, "depth_m": self._sample.truth_m}
+            place = _made("placement", placement)
+            self._places[key] = place(self._valid(), condition.num_anchors, rng, uncertainty, **seen)
         return self._places[key]
 
     def _from_sensor(self, condition: Condition) -> tuple[Anchors, BoolArray]:

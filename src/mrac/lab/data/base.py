@@ -2,10 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from mrac.io.image import read_image
 from mrac.lab.data._crops import crop_mask
 from mrac.lab.data._decode import invalid_as_nan
 from mrac.types import Anchors
+
+_PAPER_MAX_DEPTH_M: Final = 80.0
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,19 @@ class Rules:
         crop: `none`, `nyu`, `garg` or `eigen`; see `crop_window`.
         min_depth_m: truth at or under this is not scored; predictions are clipped to it.
         max_depth_m: truth at or over this is not scored; predictions are clipped to it.
-        max_range_m: what the dropout family writes.
+        max_range_m: what the dropout family writes, and beyond which VI-Depth discards readings.
+        anchors_in_crop: whether anchors are drawn inside the crop alone, or wherever there is a truth to read.
     """
 
     crop: str = "none"
     min_depth_m: float = 1e-3
     max_depth_m: float
     max_range_m: float
+    anchors_in_crop: bool = True
+
+    def as_in_paper(self) -> "Rules":
+        """The paper's: scored up to 80 m everywhere; on NYUv2, for which it states no crop, anchors from all of it."""
+        return replace(self, max_depth_m=_PAPER_MAX_DEPTH_M, anchors_in_crop=self.crop != "nyu")
 
     def scored(self, truth_m: FloatArray) -> BoolArray:
         """(H, W) the pixels of a truth map that count; NaN and <= 0 do not."""
@@ -95,7 +103,7 @@ class Sample:
     @property
     def rules(self) -> Rules:
         """Which pixels are scored."""
-        return self.dataset.rules
+        return self.dataset.rules.as_in_paper() if self.dataset.paper_rules else self.dataset.rules
 
     @cached_property
     def image(self) -> ImageArray:
@@ -125,11 +133,23 @@ class Sample:
         return self.rules.scored(self.truth_m)
 
     @cached_property
+    def readable(self) -> BoolArray:
+        """(H, W) the pixels at which an anchor may lie: scored and measured, outside the crop too by some rules."""
+        inside = self.scored if self.rules.anchors_in_crop else replace(self.rules, crop="none").scored(self.truth_m)
+        return inside & self.measured
+
+    @cached_property
     def measured(self) -> BoolArray:
         """(H, W) where the truth was measured, not filled in: anchors drawn elsewhere would be invented data."""
         has_truth = np.isfinite(self.truth_m)
         measured = self.dataset.read_measured(self.entry)
         return has_truth if measured is None else has_truth & measured
+
+    @property
+    def next(self) -> "Sample":
+        """The frame behind this one in the set; behind the last, the first."""
+        entries = self.dataset.entries
+        return Sample(self.dataset, entries[(entries.index(self.entry) + 1) % len(entries)])
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -154,10 +174,12 @@ class Dataset(ABC):
 
     Attributes:
         folder: laid out as `about` says; `~` is home.
+        paper_rules: whether its frames are scored by `Rules.as_in_paper`.
     """
 
     folder: Path
     about: ClassVar[About]
+    paper_rules: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", user_path(str(self.folder)))
