@@ -60,8 +60,8 @@ METHODS: Final[dict[str, Method]] = {
         space="depth",
     ),
     "ransac_residual": Method(
-        summary="RANSAC with a fixed threshold before the vanilla head: the paper's obvious patch.",
-        gate="ransac",
+        summary="RANSAC with a fixed threshold as the vanilla head's fit, all anchors: the paper's obvious patch.",
+        fit="ransac:threshold=0.2",
         head="residual_unet:weights=vanilla",
         space="depth",
     ),
@@ -75,9 +75,9 @@ METHODS: Final[dict[str, Method]] = {
         summary="Closed-form affine fit by Huber's estimator in depth (paper row).", fit="huber", space="depth"
     ),
     "cfa_ransac": Method(summary="Closed-form affine fit by RANSAC in depth (paper row).", fit="ransac", space="depth"),
-    # VI-Depth fits inverse depth. Of the seven networks that checkpoints exist for, the two SwinV2 are those that
-    # transformers runs at exactly the size and interpolation that VI-Depth feeds them with. In single precision, as
-    # VI-Depth does.
+    # VI-Depth fits inverse depth, and discards readings at or beyond its range: `max_depth_m` of `sml` and `range`. Of
+    # the seven networks that checkpoints exist for, the two SwinV2 are those that transformers runs at exactly the size
+    # and interpolation that VI-Depth feeds them with. In single precision, as VI-Depth does.
     "vi_depth": Method(
         summary="VI-Depth as published: a MiDaS network and its checkpoint, which you fetch; see docs/reference.md.",
         foundation="dpt-swinv2-large-384:resize=original,dtype=float32",
@@ -91,6 +91,7 @@ METHODS: Final[dict[str, Method]] = {
     ),
     "vi_depth_scaffold": Method(
         summary="VI-Depth without its learner: least squares in inverse depth, times the interpolated scale map.",
+        gate="range",
         head="scaffold",
         space="inverse_depth",
     ),

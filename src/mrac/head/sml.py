@@ -1,6 +1,7 @@
 """VI-Depth (Wofk et al. 2023): global alignment in inverse depth, then a network that corrects its scale per pixel."""
 
 from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from mrac.space import Space
 from mrac.vi_depth.alignment import PixelReadings, align, readings_on_pixels
 from mrac.vi_depth.learner import Trained, open_learner
 from mrac.vi_depth.predictors import predictor
-from mrac.vi_depth.ranges import WIDE, Ranges
+from mrac.vi_depth.ranges import VOID, WIDE, Ranges
 from mrac.vi_depth.refinement import refine
 from mrac.vi_depth.scale_map import MIN_READINGS, scale_map
 
@@ -64,10 +65,11 @@ class Sml(Head):
         predictor: the relative-depth network that a published checkpoint was trained for. It decides only the inputs'
             statistics; empty takes them from the file, or from the name of a published one.
         budget: number of readings that a published checkpoint was trained for: 150, 500 or 1500. A scene may have any.
-        min_depth_m: nearer readings are left out. None, as for the next three: what the weights were trained with, 0.1
-            to 100 m without weights. Published ones: readings from 0.2 to 5 m, depth from 0.1 to 8 m; outdoors both
-            upper limits must be raised.
-        max_depth_m: farther readings are left out.
+        min_depth_m: readings at or nearer than this are left out. None, as for the next three: what the weights were
+            trained with, 0.1 to 100 m without weights. Published ones: readings from 0.2 to 5 m, depth from 0.1 to 8 m;
+            outdoors both upper limits must be raised.
+        max_depth_m: readings at or beyond this are left out, as VI-Depth does: give it the largest range of the sensor,
+            or a sensor that reports that range where nothing came back is believed. The benchmark gives the set's.
         min_pred_m: the least depth that is predicted.
         max_pred_m: the largest depth that is predicted.
         global_alignment_only: without the learner; no weights are needed.
@@ -94,6 +96,18 @@ class Sml(Head):
     def trained_space(self) -> Space:
         """See `Head`; without weights too, since the alignment is in inverse depth."""
         return "inverse_depth"
+
+    def for_sensor(self, max_range_m: float) -> Self:
+        """This head with the largest range of a sensor as `max_depth_m`, unless it has one of its own.
+
+        Of a published checkpoint, which predicts up to 8 m, the limit of predictions is raised along with it.
+        """
+        if self.max_depth_m is not None:
+            return self
+        pred_m = self.max_pred_m
+        if pred_m is None and self.predictor:
+            pred_m = max(VOID.max_pred_m, max_range_m)
+        return replace(self, max_depth_m=max_range_m, max_pred_m=pred_m)
 
     def __call__(self, scene: Scene) -> HeadResult:
         """See `Head`.

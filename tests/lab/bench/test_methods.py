@@ -56,3 +56,13 @@ def test_a_method_that_takes_a_batch_is_given_all_at_once() -> None:
 
     results: list[object] = list(calibrate_all(Batched(), IMAGE, None, [ANCHORS, ANCHORS]))
     assert results == ["3 of 2", "3 of 2"]
+
+
+def test_a_fault_is_part_of_the_name_and_not_of_the_calibrator() -> None:
+    spec = parse_method("default;fault=upside_down;gate=none")
+    assert spec.text == "default;gate=none;fault=upside_down"
+    assert spec.fault == "upside_down"
+    assert parse_method("default").fault == ""
+    assert spec.calibrator().method == "default"
+    with pytest.raises(ContractError, match=r"unknown fault; known: white_noise, .*constant"):
+        parse_method("default;fault=cracked")

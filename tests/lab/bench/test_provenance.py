@@ -51,6 +51,7 @@ def test_what_does_not_belong_together_is_refused(about: Callable[..., dict[str,
     for changes, says in (
         ({"limit": 1}, "the images of the set room have changed"),
         ({"weights": {"vanilla.onnx": "00"}}, "the weights vanilla.onnx have changed"),
+        ({"rules": "paper"}, "began with --rules own, paper arrived"),
         ({"device": "cuda"}, "began with --device cpu, cuda arrived"),
         ({"protocol": first["protocol"] | {"name": "other"}}, "began with --protocol made, other arrived"),
         ({"protocol": first["protocol"] | {"families": {"near": {"low": 0.1}}}}, "options of the families"),

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -104,7 +105,7 @@ def test_a_failure_is_a_row(sample: Sample, make_protocol: Make, monkeypatch: py
             raise ZeroDivisionError("by nothing\nat all")
 
     good = score._calibrator
-    monkeypatch.setattr(score, "_calibrator", lambda method: Broken() if method.startswith("cfa") else good(method))
+    monkeypatch.setattr(score, "_calibrator", lambda method, *_: Broken() if method[:3] == "cfa" else good(method))
     protocol = make_protocol(methods=list(METHODS[:2]))
     failed, fine = score_image(sample, protocol, protocol.cells())
     assert (failed["status"], failed["failure"]) == ("failed", "ZeroDivisionError: by nothing")
@@ -146,12 +147,58 @@ def test_a_first_prediction_places_the_anchors(
     first: list[str] = []
     good = score._calibrator
 
-    def calibrator(method: str) -> object:
+    def calibrator(method: str, *_: object) -> object:
         first.append(method)
-        return good("cfa_ols;foundation=none" if method == "vanilla" else method)
+        return good("cfa_ols;foundation=none" if method == "raw_depth" else method)
 
     monkeypatch.setattr(score, "_calibrator", calibrator)
     protocol = make_protocol(placements=["uncertainty_active", "random"])
     placed, plain = score_image(sample, protocol, protocol.cells())
-    assert "vanilla" in first
+    assert "raw_depth" in first
     assert placed["anchors_hash"] != plain["anchors_hash"]
+
+
+def test_a_fault_spoils_the_field_that_the_method_is_given(
+    pack: Path, make_protocol: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MRAC_CACHE", str(tmp_path / "cache"))
+    dataset = sets_in(pack)["room"]
+    fields = {image.image.tobytes(): np.log(np.nan_to_num(image.truth_m, nan=3.0)) for image in dataset}
+    monkeypatch.setattr(Embedded, "identity", None)
+    monkeypatch.setattr(Embedded, "__call__", lambda _, image: RelativeDepth(fields[image.tobytes()], "log_depth"))
+    given: list[RelativeDepth] = []
+
+    def calibrate_all(calibrator: Any, image: ImageArray, relative: RelativeDepth, anchors: Any) -> list[Exception]:
+        given.append(relative)
+        return [ValueError("enough")]
+
+    monkeypatch.setattr(score, "calibrate_all", calibrate_all)
+    methods = ["cfa_ols;space=log_depth", "cfa_ols;space=log_depth;fault=upside_down", "cfa_ols;fault=other_image"]
+    protocol = make_protocol(methods=methods)
+    rows = score_image(dataset[2], protocol, protocol.cells())
+    own, turned, other = (relative.values for relative in given)
+    np.testing.assert_array_equal(turned, own[::-1])
+    first = fields[dataset[0].image.tobytes()]  # behind the last image comes the first; in depth, as the method fits
+    np.testing.assert_allclose(other, np.exp(first - np.median(first)), rtol=1e-5)
+    assert [row["method"] for row in rows] == methods
+    assert {row["foundation"] for row in rows} == {"embedded"}
+
+
+def test_a_fault_of_no_field_is_a_failure(sample: Sample, make_protocol: Make) -> None:
+    protocol = make_protocol(methods=["default;foundation=none;fault=blurred"])
+    (row,) = score_image(sample, protocol, protocol.cells())
+    assert "which gives no field" in row["failure"]
+
+
+def test_vi_depth_discards_readings_at_the_range_of_the_set(sample: Sample, make_protocol: Make) -> None:
+    """A sensor's sentinel is no reading for VI-Depth: its own code drops what is not below its largest depth."""
+    wide = "vi_depth_ga;head=sml:global_alignment_only=true,max_depth_m=100"
+    methods = ["vi_depth_ga", wide, "vi_depth_scaffold", "vi_depth_scaffold;gate=none"]
+    protocol = make_protocol(methods=methods, families=["dropout"], fractions=[0.0, 0.4])
+    rows = score_image(sample, protocol, protocol.cells())
+    error = {(row["fraction"], row["method"]): row["abs_rel"] for row in rows}
+    for fair, unfair in (methods[:2], methods[2:]):
+        assert error[0.4, fair] < 1.5 * error[0.0, fair]
+        assert error[0.4, unfair] > 2.0 * error[0.4, fair]
+    rejected = {row["method"]: row["num_rejected"] for row in rows if row["fraction"] == 0.4}
+    assert rejected["vi_depth_scaffold"] == 20

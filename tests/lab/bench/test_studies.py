@@ -7,13 +7,17 @@ import numpy as np
 import pytest
 
 from mrac import registry
+from mrac.lab.bench.methods import parse_method
 from mrac.lab.bench.protocol import CLEAN, FOLDER, Cell, Protocol, protocol_names
+from mrac.lab.foundation_faults import FAULTS
 from mrac.lab.outliers import Truth
 
+_NO_RIVAL = ("consensus", "consensus_learned", "ransac", "range")  # our own, the paper's patch, no judge of a value
 SETS = {"nyu", "kitti15", "sunrgbd", "tum"}
+SMALL = {"cleargrasp", "prior_da", "tabletop"}
 FIVE = {"vanilla", "b_prime", "mrac", "mrac_b_prime", "sml_retrained"}
 STUDIES = ("headline_seeds", "references", "k_sweep", "kappa", "placement", "noise", "k150", "real_outliers",
-           "cross_foundation", "zero_shot", "beyond")  # fmt: skip
+           "cross_foundation", "zero_shot", "beyond", "inverse_field")  # fmt: skip
 
 
 def cells(name: str) -> list[Cell]:
@@ -53,9 +57,10 @@ def test_injected_studies_are_on_the_papers_four_sets(name: str) -> None:
     assert values(name, "source") == {"truth"}
 
 
-def test_the_headline_has_eight_cells_with_three_seeds() -> None:
+def test_the_headline_has_eight_cells_at_both_fractions_with_three_seeds() -> None:
     conditions = {cell.condition for cell in cells("headline_seeds")}
-    assert len(conditions) == 8 * 3
+    assert len(conditions) == 8 * 2 * 3
+    assert values("headline_seeds", "fraction") == {0.25, 0.4}
     assert values("headline_seeds", "seed") == {0, 1, 2}
     assert FIVE | {"ransac_residual", "cfa_ols", "cfa_huber", "cfa_ransac"} <= {
         c.method for c in cells("headline_seeds")
@@ -79,6 +84,21 @@ def test_budgets_go_past_the_papers() -> None:
     assert values("k150", "num_anchors") == {50, 150}
 
 
+def test_the_inverse_field_has_the_papers_rows_and_cells() -> None:
+    own = cells("inverse_field")
+    assert {cell.condition for cell in cells("paper")} < {cell.condition for cell in own}
+    assert {cell.condition for cell in cells("headline_seeds")} < {cell.condition for cell in own}
+    specs = [parse_method(method) for method in {cell.method for cell in own}]
+    assert {spec.stages["foundation"] for spec in specs} == {"embedded:space=inverse_depth"}
+    paper = {cell.method for cell in cells("paper")} - {"sml_retrained"}
+    assert {spec.name for spec in specs} == paper | {"raw_depth"}
+    # Each learned head is of the same name as the method's own, trained on the other field.
+    for spec in specs:
+        head = registry.load("method", spec.name).head
+        assert spec.stages.get("head", "") == (f"{head}_inverse" if "weights=" in head else "")
+        assert "space" not in spec.stages, "depth is fitted, whatever the field"
+
+
 def test_kappa_varies_the_gate_alone() -> None:
     methods = {c.method for c in cells("kappa")}
     assert methods == {"mrac_b_prime", *(f"mrac_b_prime;gate=theil_sen_mad:kappa={k}" for k in ("1.5", "2.5", "3"))}
@@ -87,7 +107,7 @@ def test_kappa_varies_the_gate_alone() -> None:
 
 
 def test_every_placement_at_every_budget() -> None:
-    of_sensors = {"beams", "region"}
+    of_sensors = {"beams", "region", "zones", "features", "range_limited"}
     assert values("placement", "placement") == set(registry.names("placement")) - of_sensors
     assert {str(spec).partition(":")[0] for spec in values("sensors", "placement")} == {"random", *of_sensors}
     assert values("placement", "num_anchors") == {5, 10, 25, 50, 100}
@@ -134,7 +154,7 @@ def test_zero_shot_has_the_rows_of_the_papers_table() -> None:
 def test_beyond_has_the_papers_grid_the_gates_and_every_baseline_without_training() -> None:
     assert {c.condition for c in cells("beyond")} == {c.condition for c in cells("paper")}
     methods = {c.method for c in cells("beyond")}
-    gates = {name for name in registry.names("gate") if name not in ("consensus", "consensus_learned", "ransac")}
+    gates = {name for name in registry.names("gate") if name not in _NO_RIVAL}
     assert {"default", "default;gate=oracle", *(f"default;gate={name}" for name in gates)} <= methods
     paper = {c.method for c in cells("paper")} | {c.method for c in cells("references")}
     learned = {"vi_depth"}  # from files that are not in the package
@@ -144,3 +164,22 @@ def test_beyond_has_the_papers_grid_the_gates_and_every_baseline_without_trainin
 def test_no_protocol_names_a_place_on_a_machine() -> None:
     for path in sorted(Path(FOLDER).glob("*.toml")):
         assert "/work" not in path.read_text(encoding="utf-8")
+
+
+def test_sensors_has_every_placement_of_a_sensor_on_every_set() -> None:
+    placements = {
+        "random", "beams:num=1", "beams:num=4", "beams:num=16", "beams:num=64", "zones:num=4", "zones:num=8",
+        "features", "range_limited", "region:right=0.5,bottom=1.0", "region:right=0.3,bottom=0.3",
+    }  # fmt: skip
+    methods = {"default", "default;gate=none", "default;foundation=none"}
+    have = {(c.condition.set_name, c.condition.placement, c.method) for c in cells("sensors")}
+    assert have == {(s, p, m) for s in {*SETS, *SMALL} for p in placements for m in methods}
+    assert {c.condition.num_anchors for c in cells("sensors") if c.condition.placement == "zones:num=8"} == {64}
+    assert values("sensors", "fraction") == {0.0}
+
+
+def test_failing_has_every_fault_clean_and_corrupted() -> None:
+    methods = {"default", "default;foundation=none", *(f"default;fault={name}" for name in FAULTS)}
+    conditions = {(CLEAN, 0.0), ("near", 0.25)}
+    have = {(c.condition.set_name, c.method, (c.condition.family, c.condition.fraction)) for c in cells("failing")}
+    assert have == {(s, m, where) for s in {*SETS, *SMALL} for m in methods for where in conditions}

@@ -96,3 +96,11 @@ def test_every_recipe_has_help(recipe: str, capsys: pytest.CaptureFixture[str]) 
     assert "--out-of-fold" in shown
     assert f"mrac train {recipe} --data" in shown
     assert ("--form" in shown) == (recipe in ("vanilla", "b_prime", "ablation"))
+    assert ("--inverse-field" in shown) == (recipe != "sml_retrained")
+
+
+def test_a_row_or_a_seed_that_is_none_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("train", "ablation", "--data", tmp_path, "--out", tmp_path / "out")
+    for options, said in ((("--rows", "raw_ful"), "no row 'raw_ful'"), (("--seeds", "0,x"), "'x' is not")):
+        assert run(*words, *options) == 2
+        assert said in capsys.readouterr().err

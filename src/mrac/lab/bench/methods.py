@@ -1,4 +1,7 @@
-"""Methods by name, with stages exchanged: `mrac_b_prime;gate=theil_sen_mad:kappa=3` is one more line of a table."""
+"""Methods by name, with stages exchanged: `mrac_b_prime;gate=theil_sen_mad:kappa=3` is one more line of a table.
+
+`default;fault=upside_down` is the method on what its foundation says, spoilt as `mrac.lab.foundation_faults` says.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +14,8 @@ from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.types import Anchors, MetricDepth, RelativeDepth
 
-_STAGES: Final = ("foundation", "gate", "fit", "head", "space")
+FAULT: Final = "fault"
+_STAGES: Final = ("foundation", "gate", "fit", "head", "space", FAULT)
 ORACLE: Final = "oracle"
 """The one gate that is the benchmark's own: see `oracle`."""
 
@@ -38,15 +42,32 @@ class MethodSpec:
         """Whether its gate is told which anchors are wrong; see `oracle`."""
         return self.stages.get("gate") == ORACLE
 
-    def calibrator(self) -> Any:
+    @property
+    def fault(self) -> str:
+        """What spoils the foundation's field, one of `FAULTS`; empty where nothing does."""
+        return self.stages.get(FAULT, "")
+
+    def calibrator(self, max_range_m: float | None = None) -> Any:
         """A `Calibrator`; what a network needs is loaded on its first call. For an oracle, one that trusts all anchors.
+
+        A fault is not in it: its field is to be given to it.
+
+        Args:
+            max_range_m: of the sensor, for the stages that discard by range (VI-Depth's) unless the method says one.
 
         Raises:
             ContractError: a stage's spec names nothing, or an option that it has not.
         """
         from mrac.pipeline import Calibrator  # noqa: PLC0415  (numba and scipy: a plan does not need them)
 
-        return Calibrator(self.name, **{**self.stages, **({"gate": "none"} if self.has_oracle else {})})
+        stages = {stage: spec for stage, spec in self.stages.items() if stage != FAULT}
+        made = Calibrator(self.name, **{**stages, **({"gate": "none"} if self.has_oracle else {})})
+        if max_range_m is not None:
+            for stage in ("gate", "head"):
+                for_sensor = getattr(getattr(made, stage), "for_sensor", None)
+                if for_sensor is not None:
+                    setattr(made, stage, for_sensor(max_range_m))
+        return made
 
 
 @lru_cache(maxsize=1024)
@@ -67,6 +88,11 @@ def parse_method(text: str) -> MethodSpec:
                 f"bench: method {text!r} has {choice!r}; stage=spec is needed, the stage one of {', '.join(_STAGES)}"
             )
         stages[stage] = spec
+    if FAULT in stages:
+        from mrac.lab.foundation_faults import FAULTS  # noqa: PLC0415  (scipy: only a plan that has a fault needs it)
+
+        if stages[FAULT] not in FAULTS:
+            raise ContractError(f"bench: method {text!r} has an unknown fault; known: {', '.join(FAULTS)}")
     return MethodSpec(name, {stage: stages[stage] for stage in _STAGES if stage in stages})
 
 

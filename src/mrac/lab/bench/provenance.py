@@ -45,6 +45,7 @@ def about_run(
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "weights": _weights(cells),
         "limit": limit,
+        "rules": "paper" if any(dataset.paper_rules for dataset in sets.values()) else "own",
         "device": device,
         "methods": list(dict.fromkeys(cell.method for cell in cells)),
         "sets": {name: _set(dataset, limit) for name, dataset in sets.items()},
@@ -67,6 +68,7 @@ def continued(before: dict[str, Any] | None, now: dict[str, Any]) -> dict[str, A
                 raise ContractError(f"bench: {what} {name} have changed since this run began; another --out is needed")
     for key, old, new in (
         ("--limit", before["limit"], now["limit"]),
+        ("--rules", before.get("rules", "own"), now["rules"]),  # a run.json of before there was a choice has none
         ("--device", before["device"], now["device"]),  # the last digits differ
         ("--protocol", before["protocol"]["name"], now["protocol"]["name"]),
         ("options of the families", before["protocol"]["families"], now["protocol"]["families"]),

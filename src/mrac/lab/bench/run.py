@@ -34,6 +34,7 @@ class BenchOptions:
         out: the folder of the run; one that is there is gone on with.
         chosen: lists of the protocol that are chosen anew, by name; see `Protocol.choose`.
         limit: images per set, the first ones; None takes the protocol's.
+        rules: by which frames are scored: each set's `own`, or the `paper`'s.
         device: `cpu`, `cuda`, or any name that torch has for one; see `device.on_device`.
         executor: `local` or `ray`.
         workers: processes; 0 takes one per core, and where they share a GPU eight at most.
@@ -44,6 +45,7 @@ class BenchOptions:
     out: Path
     chosen: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     limit: int | None = None
+    rules: str = "own"
     device: str = "cpu"
     executor: str = "local"
     workers: int = 0
@@ -56,6 +58,7 @@ class BenchOptions:
         for name, values in self.chosen.items():
             words += [f"--{name}", f"'{','.join(map(str, values))}'"]
         words += [] if self.limit is None else ["--limit", str(self.limit)]
+        words += [] if self.rules == "own" else ["--rules", self.rules]
         return " ".join([*words, "--device", self.device, "--executor", self.executor])
 
 
@@ -88,8 +91,9 @@ def run_bench(options: BenchOptions, console: Console) -> Outcome:
     _check_device(options.device)
     protocol = Protocol.read(options.protocol)
     limit = protocol.limit if options.limit is None else options.limit
+    paper_rules = options.rules == "paper"
     chosen = protocol.choose(options.chosen)
-    chosen, sets = _with_sets(chosen, sets_in(options.data), "sets" in options.chosen, console)
+    chosen, sets = _with_sets(chosen, sets_in(options.data, paper_rules), "sets" in options.chosen, console)
     cells = [cell for cell in chosen.cells() if cell.condition.set_name in sets]
     for method in dict.fromkeys(cell.method for cell in cells):
         # A slip in the last method should not wait for the first to be done.
@@ -105,7 +109,7 @@ def run_bench(options: BenchOptions, console: Console) -> Outcome:
             chosen=options.chosen,
         )
         write_about(options.out, continued(read_about(options.out), about))
-        job = Job(str(options.data.resolve()), json.dumps(protocol.to_json()), options.device)
+        job = Job(str(options.data.resolve()), json.dumps(protocol.to_json()), options.device, paper_rules)
         images = {name: [entry.id for entry in dataset.entries[:limit]] for name, dataset in sets.items()}
         return _Run(options, job, cells, images)(console)
 

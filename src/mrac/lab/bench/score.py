@@ -13,14 +13,17 @@ from mrac import registry
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.foundation._cached import predict
+from mrac.foundation.base import Foundation
 from mrac.lab.bench.conditions import Drawn, Draws
 from mrac.lab.bench.device import on_device
-from mrac.lab.bench.methods import calibrate_all, parse_method
+from mrac.lab.bench.methods import FAULT, calibrate_all, parse_method
 from mrac.lab.bench.oracle import right_ones, verdicts
 from mrac.lab.bench.protocol import Cell, Condition, Protocol
 from mrac.lab.data import Sample
+from mrac.lab.foundation_faults import FAULTS
+from mrac.lab.seeds import generator
 from mrac.metrics import gate_metrics
-from mrac.relative import in_space
+from mrac.relative import fill_invalid, in_space
 from mrac.runtime.cache import default_store
 from mrac.types import Anchors, MetricDepth, RelativeDepth
 
@@ -28,8 +31,8 @@ Row = dict[str, Any]
 COVERAGE: Final = {"coverage_68": 0.6827, "coverage_90": 0.9}
 # What stops a run instead of filling a table with failures: the machine's state, not the method's.
 _FATAL: Final = (MissingExtra, MemoryError, OSError)
-# Whose stated deviation places the anchors of `uncertainty_active`, for all methods alike.
-_FIRST_METHOD: Final = "vanilla"
+# Whose stated deviation places the anchors of `uncertainty_active`, for all methods alike: the head of Table V.
+_FIRST_METHOD: Final = "raw_depth"
 
 
 class TruthScorer:
@@ -125,7 +128,7 @@ def _score_method(
             given.append((cell, anchors))
         else:
             rows[cell] = _failed(_identity(scene.sample, cell), anchors)
-    calibrator = on_device(_calibrator(method), scene.device)
+    calibrator = on_device(_calibrator(method, scene.sample.rules.max_range_m), scene.device)
     try:
         relative = scene.relative(method)
     except _FATAL:
@@ -186,22 +189,36 @@ def _attempt(draws: Draws, condition: Condition) -> Drawn | ContractError:
 
 
 class _Relatives:
-    """Relative depth of one image: each foundation asked once, each conversion made once."""
+    """Relative depth of one image: each foundation asked once, each fault and each conversion made once."""
 
     def __init__(self, sample: Sample) -> None:
         self._sample = sample
-        self._fields: dict[tuple[str, str | None], RelativeDepth | None] = {}
+        self._fields: dict[tuple[str, str, str | None], RelativeDepth | None] = {}
 
     def __call__(self, method: str) -> RelativeDepth | None:
-        calibrator, name = _calibrator(method), _foundation_name(method)
-        if (name, None) not in self._fields:
-            self._fields[name, None], _ = predict(calibrator.foundation, self._sample.image, default_store())
-        field = self._fields[name, None]
+        calibrator, name, fault = _calibrator(method), _foundation_name(method), parse_method(method).fault
+        if (name, fault, None) not in self._fields:
+            if (name, "", None) not in self._fields:
+                self._fields[name, "", None], _ = predict(calibrator.foundation, self._sample.image, default_store())
+            if fault:
+                self._fields[name, fault, None] = self._spoilt(calibrator.foundation, name, fault)
+        field = self._fields[name, fault, None]
         if field is None or calibrator.space is None:
             return field
-        if (name, calibrator.space) not in self._fields:
-            self._fields[name, calibrator.space] = in_space(field, calibrator.space)
-        return self._fields[name, calibrator.space]
+        if (name, fault, calibrator.space) not in self._fields:
+            self._fields[name, fault, calibrator.space] = in_space(field, calibrator.space)
+        return self._fields[name, fault, calibrator.space]
+
+    def _spoilt(self, foundation: Foundation, name: str, fault: str) -> RelativeDepth:
+        """The field of a foundation with a fault; the other image of a fault is the next one of the set."""
+        field, other = self._fields[name, "", None], None
+        if field is not None:
+            other, _ = predict(foundation, self._sample.next.image, default_store())
+        if field is None or other is None:
+            raise ContractError(f"bench: fault {fault} with foundation {name}, which gives no field; one is needed")
+        rng = generator(self._sample.dataset.seed_name, self._sample.id, 0, FAULT, fault)
+        filled, other = (RelativeDepth(fill_invalid(one)[0], one.space) for one in (field, other))
+        return FAULTS[fault](filled, other, rng)
 
 
 def _first_prediction(scene: _Scene, anchors: Anchors) -> FloatArray:
@@ -210,8 +227,8 @@ def _first_prediction(scene: _Scene, anchors: Anchors) -> FloatArray:
 
 
 @lru_cache(maxsize=256)
-def _calibrator(method: str) -> Any:
-    return parse_method(method).calibrator()
+def _calibrator(method: str, max_range_m: float | None = None) -> Any:
+    return parse_method(method).calibrator(max_range_m)
 
 
 @lru_cache(maxsize=256)

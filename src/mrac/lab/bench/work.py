@@ -2,7 +2,7 @@
 
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -25,11 +25,13 @@ class Job:
         data: the folder, the same one for all workers.
         protocol: as plain values, see `Protocol.to_json`.
         device: see `device.on_device`.
+        paper_rules: see `Dataset`.
     """
 
     data: str
     protocol: str
     device: str = "cpu"
+    paper_rules: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,21 +79,21 @@ def perform(job: Job, task: Task) -> list[dict[str, Any]]:
     """The rows of a task, image by image."""
     from mrac.lab.bench.score import score_image  # noqa: PLC0415  (scipy and numba: the driver does not need them)
 
-    dataset, protocol = _sets(job.data)[task.set_name], _protocol(job.protocol)
+    dataset, protocol = _sets(job.data, job.paper_rules)[task.set_name], _protocol(job.protocol)
     try:
         return [row for image in task.images for row in score_image(dataset[image], protocol, task.cells, job.device)]
     except MissingExtra as error:  # which, unlike this one, does not survive the way to another process
         raise ContractError(str(error)) from None
 
 
-def sets_in(data: Path) -> dict[str, Dataset]:
-    """The sets of a folder by name."""
-    return {dataset.name: dataset for dataset in datasets_in(data)}
+def sets_in(data: Path, paper_rules: bool = False) -> dict[str, Dataset]:
+    """The sets of a folder by name, scored by their own rules or by the paper's."""
+    return {dataset.name: replace(dataset, paper_rules=paper_rules) for dataset in datasets_in(data)}
 
 
 @lru_cache(maxsize=4)
-def _sets(data: str) -> dict[str, Dataset]:
-    return sets_in(Path(data))
+def _sets(data: str, paper_rules: bool) -> dict[str, Dataset]:
+    return sets_in(Path(data), paper_rules)
 
 
 @lru_cache(maxsize=4)

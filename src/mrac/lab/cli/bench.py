@@ -54,6 +54,13 @@ def _list(kind: type) -> Any:
 @click.option("--seeds", callback=_list(int), metavar="LIST", help="e.g. 0,1,2.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N images of each set.")
 @click.option(
+    "--rules",
+    type=click.Choice(["own", "paper"]),
+    default="own",
+    show_default=True,
+    help="own: each set's. paper: scored to 80 m on every set, NYUv2's readings from the whole measured image.",
+)
+@click.option(
     "--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True, help="Of heads' networks."
 )
 @click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True)
@@ -75,6 +82,7 @@ def run(protocol: str, data: Path, out: Path, **options: Any) -> None:
       mrac bench run --protocol paper --data data/eval --out runs/paper
       mrac bench run --protocol paper --data data/eval --out runs/paper --methods default
       mrac bench run --protocol quick --data data/eval --out runs/quick --sets nyu --limit 2
+      mrac bench run --protocol paper --data data/eval --out runs/80m --rules paper --sets nyu
       mrac bench run --protocol paper --data data/eval --out runs/ray --executor ray
       mrac bench run --protocol paper --data data/eval --out runs/gpu --device cuda
     """

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.lab.bench.report.results import CellKey, Results
+from mrac.lab.bench.report.results import KEY, CellKey, Results
 
 # What takes the place of the paper's sets; TUM stands where DIODE stood.
 SETS: Final = {"nyu": "NYUv2", "kitti15": "KITTI-15", "sunrgbd": "SUN RGB-D", "tum": "TUM"}
@@ -19,6 +19,7 @@ LEARNER: Final = "sml_retrained"
 """Stands for VI-Depth: its published weights cannot be had everywhere."""
 
 FIVE: Final = ("vanilla", "b_prime", "mrac", "mrac_b_prime", LEARNER)
+NOT_MEASURED: Final = "not measured"
 
 
 class NotRunError(LookupError):
@@ -31,7 +32,7 @@ class Outcome:
 
     Attributes:
         here: the figures, in a line.
-        parts: the conditions that the claim consists of, and whether each is met.
+        parts: the conditions that the claim consists of, and whether each is met; none where nothing could be judged.
     """
 
     here: str
@@ -39,7 +40,9 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """All, some or none of the parts."""
+        """All, some or none of the parts; without one nothing was measured, which is no pass."""
+        if not self.parts:
+            return NOT_MEASURED
         if all(self.parts):
             return "holds"
         return f"in part ({sum(self.parts)} of {len(self.parts)})" if any(self.parts) else "does not hold"
@@ -50,6 +53,7 @@ class Claim:
     """What the paper says and how it is tested.
 
     Attributes:
+        name: of its own, under which the unit test has the figures that pass it and those that fail it.
         place: where in the paper.
         says: the claim, with the paper's own figures.
         holds_when: the test in words: one that the paper's own figures pass, wherever it prints them.
@@ -57,6 +61,7 @@ class Claim:
         test: the same test in code; raises `NotRunError` where a cell is missing.
     """
 
+    name: str
     place: str
     says: str
     holds_when: str
@@ -72,8 +77,15 @@ def column(results: Results, name: str, cell: CellKey, seed: int = 0) -> FloatAr
     """
     values = results.column(name, cell, seed)
     if not values.size:
-        raise NotRunError(f"{cell.stored}, seed {seed}")
+        raise NotRunError(f"{_named(cell.stored)}, seed {seed}")
     return values
+
+
+def _named(cell: CellKey) -> str:
+    """What differs from the paper's default alone."""
+    default = CellKey(set=cell.set, method=cell.method)
+    others = [f"{n} {getattr(cell, n)}" for n in KEY if getattr(cell, n) != getattr(default, n)]
+    return ", ".join([f"`{cell.method}` on {SETS.get(cell.set, cell.set)}", *others])
 
 
 def mean(results: Results, metric: str, cell: CellKey, seeds: Sequence[int] = (0,)) -> float:
@@ -86,6 +98,11 @@ def mean(results: Results, metric: str, cell: CellKey, seeds: Sequence[int] = (0
 def abs_rel(results: Results, cell: CellKey, seeds: Sequence[int] = (0,)) -> float:
     """Mean AbsRel."""
     return mean(results, "abs_rel", cell, seeds)
+
+
+def seeds_of(results: Results, cells: Iterable[CellKey]) -> tuple[int, ...]:
+    """The paper's three seeds where each of the cells has them, else the first alone."""
+    return SEEDS if all(set(SEEDS) <= set(results.seeds(cell)) for cell in cells) else SEEDS[:1]
 
 
 def failures(results: Results, cell: CellKey, seed: int = 0) -> int:

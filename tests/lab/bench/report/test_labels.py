@@ -70,6 +70,7 @@ def test_points_of_a_study_are_told_from_methods() -> None:
     swept = "mrac;foundation=none;gate=theil_sen_mad:kappa=3"
     assert is_swept(swept)
     assert is_swept("cfa_ols;foundation=none")
+    assert is_swept("default;fault=blurred")
     assert not is_swept("default;gate=none")
     assert without_kappa(swept) == "mrac;foundation=none"
     assert without_foundation(swept) == "mrac;gate=theil_sen_mad:kappa=3"

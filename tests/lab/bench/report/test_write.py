@@ -7,9 +7,10 @@ import pytest
 
 from mrac.errors import ContractError
 from mrac.lab.bench.protocol import Protocol
-from mrac.lab.bench.report.results import CellKey
+from mrac.lab.bench.report.results import CellKey, Results
+from mrac.lab.bench.report.verdict import Verdict
 from mrac.lab.bench.report.write import ReportOptions, Written, read_context, write_report
-from mrac.lab.bench.store import cell_of, write_about, write_cell
+from mrac.lab.bench.store import cell_of, read_about, write_about, write_cell
 from tests.lab.bench.report.made import Row, cell, grid
 
 GRID: dict[str, Any] = {
@@ -134,7 +135,7 @@ def test_several_runs_make_one_report(run: Path, tmp_path: Path) -> None:
     near = CellKey(set="nyu", method="vanilla", family="near", fraction=0.25)
     # Seed 0 is the first run's: 0.2015 · 1.25.
     assert context.results.mean("abs_rel", near).value == pytest.approx((0.251875 + 0.5 + 0.5) / 3)
-    assert any("4 rows" in note for note in context.notes)
+    assert context.repeated == 4
 
 
 def test_the_same_run_gives_the_same_report(run: Path, tmp_path: Path) -> None:
@@ -157,3 +158,64 @@ def test_a_folder_that_is_no_run_is_an_error(tmp_path: Path) -> None:
     write_about(tmp_path, {"protocol": {}})
     with pytest.raises(ContractError, match="no finished cell"):
         read_context(ReportOptions(runs=(tmp_path,), out=tmp_path))
+
+
+def judged(_: Results) -> list[Verdict]:
+    same = {"group": "The abstract", "holds_when": "always", "protocol": "paper"}
+    return [
+        Verdict(place="Table I", says="It `is` so.", here="0.1", verdict="holds", **same),
+        Verdict(place="Fig. 3", says="It is flat.", here="0.9", verdict="does not hold", **same),
+        Verdict(place="real", says="Does it help?", here="0.5", verdict="in part (1 of 2)", **same),
+    ]
+
+
+@pytest.mark.parametrize("name", ["report.md", "report.html"])
+def test_the_report_opens_with_its_answer_and_ends_with_where_it_comes_from(
+    run: Path, tmp_path: Path, name: str
+) -> None:
+    written(run, tmp_path / "out", judge=judged, changes=("less is more",), kinds=("png",))
+    text = (tmp_path / "out" / name).read_text()
+    in_order = [
+        "Lowest error of 3 methods in 26 conditions: MRAC/van in 26.",
+        "Mean over all corrupted conditions: MRAC/van 0.127",
+        "The answer: AbsRel",
+        "AbsRel against the share of wrong readings",
+        "What holds and what does not",
+        "It is flat.",
+        "less is more",
+        "Table I: AbsRel",
+        "Where the rows come from",
+        "All rows are of one commit, abc.",
+        "mrac bench run --protocol made",
+    ]
+    at = [" ".join(text.split()).find(words) for words in in_order]
+    assert at == sorted(at)
+    assert at[0] >= 0
+    assert len(re.findall(r'<figure id="robustness">|!\[robustness\]', text)) == 1
+    assert (tmp_path / "out" / "tables" / "answer.csv").is_file()
+
+
+def test_rows_of_several_commits_or_of_changes_are_announced_first(tmp_path: Path) -> None:
+    runs: list[Path] = []
+    for name, commit in (("a", "abc"), ("b", "def+changes"), ("c", None)):
+        rows = cell("vanilla", [0.1], num_anchors=len(runs) + 5)
+        lists = {"sets": ["nyu"], "methods": ["vanilla"], "anchors": [len(runs) + 5]}
+        runs.append(write_run(tmp_path / name, rows, lists))
+        write_about(runs[-1], (read_about(runs[-1]) or {}) | {"commit": commit})
+    written(runs[0], tmp_path / "out", runs=tuple(runs), with_figures=False)
+    for name in ("report.md", "report.html"):
+        text = " ".join((tmp_path / "out" / name).read_text().split())
+        for line in ("Rows come from 3 commits", "Uncommitted changes: rows of def+changes", "No commit is recorded"):
+            assert text.index(line) < text.index("Contents")
+    written(runs[0], tmp_path / "one", with_figures=False)
+    text = (tmp_path / "one" / "report.md").read_text()
+    assert "commits" not in text
+    assert "All rows are of one commit, abc." in text
+
+
+def test_results_are_counted_once_and_it_is_said_what_they_are(run: Path, tmp_path: Path) -> None:
+    again = write_run(tmp_path / "again", cell("vanilla", [0.5] * 4))
+    written(run, tmp_path / "out", runs=(run, again), with_figures=False)
+    text = " ".join((tmp_path / "out" / "report.md").read_text().split())
+    assert "312 results, each counted once: one image, scored for one method" in text
+    assert "78 cells (condition, method, seed). 0 failed. 4 rows that a second run has again are not counted." in text

@@ -24,7 +24,7 @@ from tests.lab.train import tiny_heads
 ROWS = (("raw_full", 2), ("residual_full", 1))
 
 
-def run(out: Path) -> Path:
+def run(out: Path, seeds: tuple[int, ...] = (0,)) -> Path:
     rows = {
         name: replace(options, num_epochs=1, batch=4, weights=replace(options.weights, fmp=0.0))
         for name, options in ablation().items()
@@ -34,7 +34,7 @@ def run(out: Path) -> Path:
         patch.setattr(study, "load_head_frames", lambda data, device, console: [tiny_heads.frames(12)])
         patch.setattr(head_session, "export_checkpoint", lambda path, onnx_path: None)
         data = DataOptions(folder=Path("nowhere"), predictor=lambda frames: [])
-        return run_ablation(rows, data, HeadRun(out=out, device="cpu", hold_out=0.4), Console(quiet=True))
+        return run_ablation(rows, data, HeadRun(out=out, device="cpu", hold_out=0.4), Console(quiet=True), seeds)
 
 
 def test_a_row_per_recipe_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,6 +53,17 @@ def test_a_row_per_recipe_in_every_format(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(HeadTraining, "advance", never)
     assert json.loads(run(tmp_path).read_text())["rows"] == table
+
+
+def test_seeds_are_trained_apart_and_averaged(tmp_path: Path) -> None:
+    both = json.loads(run(tmp_path / "both", (0, 1)).read_text())["rows"]
+    each = [json.loads(run(tmp_path / f"only{seed}", (seed,)).read_text())["rows"] for seed in (0, 1)]
+    assert (tmp_path / "both" / "seed1" / "raw_full").is_dir()
+    for row, *alone in zip(both, *each, strict=True):
+        assert row["seeds"] == 2
+        assert alone[0]["toy_head"] != alone[1]["toy_head"]
+        assert row["toy_head"] == pytest.approx((alone[0]["toy_head"] + alone[1]["toy_head"]) / 2)
+        assert row["toy_head_std"] == pytest.approx(abs(alone[0]["toy_head"] - alone[1]["toy_head"]) / 2**0.5)
 
 
 def test_side_by_side_is_one_after_the_other(tmp_path: Path) -> None:

@@ -93,6 +93,21 @@ def test_a_field_of_another_space_is_not_native() -> None:
     assert with_relative(tiny.frames(2), inverse, "inverse_depth", QUIET).native
 
 
+def test_the_field_may_be_of_another_space_than_the_line() -> None:
+    """As the paper has it: lines in depth, on a field of inverse depth."""
+    depth_m = np.linspace(1.0, 5.0, tiny.frames(2).z_m[0].numel(), dtype=np.float32).reshape(
+        tiny.frames(2).z_m[0].shape
+    )
+
+    def log_depth(frames: Frames) -> Iterable[tuple[int, RelativeDepth]]:
+        return [(i, RelativeDepth(np.log(depth_m), "log_depth")) for i in range(len(frames))]
+
+    own = with_relative(tiny.frames(2), log_depth, "depth", QUIET)
+    other = with_relative(tiny.frames(2), log_depth, "depth", QUIET, "inverse_depth")
+    assert (own.native, other.native) == (True, False)
+    torch.testing.assert_close(own.x * other.x, torch.ones_like(own.x))
+
+
 def test_holes_in_a_field_are_filled() -> None:
     def holed(frames: Frames) -> Iterable[tuple[int, RelativeDepth]]:
         for i, z in enumerate(frames.z_m):
@@ -151,7 +166,7 @@ def networks(folder: Path, num: int, options: NetworkOptions = NARROW) -> tuple[
 
 def test_a_frame_is_predicted_by_the_network_that_never_saw_its_scene(tmp_path: Path) -> None:
     frames = tiny.frames(8)
-    assert len({fold_of(scene, 2) for scene in frames.scenes}) == 2
+    assert len({fold_of("a", scene, 2) for scene in frames.scenes}) == 2
     files = networks(tmp_path, 2)
     both = dict(OutOfFold(files)(frames))
     assert sorted(both) == list(range(8))
@@ -159,7 +174,27 @@ def test_a_frame_is_predicted_by_the_network_that_never_saw_its_scene(tmp_path: 
         alone = dict(OutOfFold((file,))(frames))
         for i, scene in enumerate(frames.scenes):
             same = np.allclose(both[i].values, alone[i].values, atol=1e-4)
-            assert same == (fold_of(scene, 2) == number)
+            assert same == (fold_of("a", scene, 2) == number)
+
+
+def test_a_set_of_one_place_is_predicted_by_one_network(tmp_path: Path) -> None:
+    frames = tiny.frames(4, "hololens")
+    files = networks(tmp_path, 3)
+    fields, second = dict(OutOfFold(files)(frames)), dict(OutOfFold(files[1:2])(frames))
+    assert sorted(fields) == list(range(4))
+    for i in range(4):
+        np.testing.assert_allclose(fields[i].values, second[i].values, atol=1e-4)
+
+
+def test_frames_that_every_network_saw_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match="camvid is in no fold"):
+        with_relative(tiny.frames(2, "camvid"), OutOfFold(networks(tmp_path, 2)), "depth", QUIET)
+
+
+def test_depth_that_nobody_measured_is_not_learnt_from(pack: Path) -> None:
+    (pack / "manifest.csv").write_text("set,id,scene,rgb,label,sky_id\ncamvid,0,a,0.png,0_depth.png,0\n")
+    with pytest.raises(ContractError, match="no row with a depth file"):
+        load_head_frames(DataOptions(folder=pack, predictor=constant), CPU, QUIET)
 
 
 def test_on_the_device_a_network_says_what_the_foundation_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

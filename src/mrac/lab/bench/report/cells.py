@@ -7,9 +7,10 @@ from typing import Final
 
 from mrac.lab.bench.report.bootstrap import mean_intervals
 from mrac.lab.bench.report.context import Context
+from mrac.lab.bench.report.gate_f1 import IMAGE, POOLED, f1_image, f1_pooled
 from mrac.lab.bench.report.results import KEY, METRICS
 
-_OTHERS: Final = ("gate_precision", "gate_recall", "gate_f1", "coverage_68", "coverage_90", "clipped_share")
+_OTHERS: Final = ("gate_precision", "gate_recall", "coverage_68", "coverage_90", "clipped_share")
 
 
 def write_cells(context: Context) -> str:
@@ -19,7 +20,19 @@ def write_cells(context: Context) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
-        [*KEY, "seeds", "missing_seeds", "images", "failed", *metrics, "abs_rel_std", "abs_rel_low", "abs_rel_high"]
+        [
+            *KEY,
+            "seeds",
+            "missing_seeds",
+            "images",
+            "failed",
+            *metrics,
+            IMAGE,
+            POOLED,
+            "abs_rel_std",
+            "abs_rel_low",
+            "abs_rel_high",
+        ]
     )
     for cell in sorted({*results.cells, *context.plan}):
         seeds = results.seeds(cell)
@@ -27,7 +40,8 @@ def write_cells(context: Context) -> str:
         means = {name: results.mean(name, cell) for name in metrics}
         first = means["abs_rel"]
         low, high = mean_intervals(results.matrix("abs_rel", [cell]), cell.set, context.seed)
-        values = [*(means[name].value for name in metrics), first.spread, low[0], high[0]]
+        f1 = (f1_image(results, cell), f1_pooled(results, cell)) if "gate_f1" in results.columns else (None, None)
+        values = [*(means[name].value for name in metrics), *f1, first.spread, low[0], high[0]]
         writer.writerow(
             [*(getattr(cell, name) for name in KEY), " ".join(map(str, seeds)), " ".join(map(str, missing))]
             + [first.num_images, first.num_failed]

@@ -28,6 +28,7 @@ from mrac.lab.bench.report.tables import (
     placement,
     real,
     scorecard,
+    trust,
 )
 from mrac.lab.bench.report.tables import propagation as propagation_table
 
@@ -56,6 +57,7 @@ _SECTIONS: Final[tuple[tuple[str, tuple[_Tables, ...], tuple[_Figures, ...]], ..
     ("The gate", (kappa.tables, gates.tables), (gate.figures,)),
     ("Real readings, nothing injected", (real.tables,), (real_figure.figures,)),
     ("Other foundations", (foundations.tables,), ()),
+    ("Sensors' patterns and failing foundations", (trust.tables,), ()),
     ("Stated uncertainty", (coverage.tables,), (coverage_figure.figures,)),
     ("Cost", (cost.tables,), (cost_figure.figures,)),
     ("Complete tables", (complete.tables,), ()),

@@ -8,6 +8,7 @@ from typing import Any, Final
 from mrac.lab.bench.protocol import Protocol
 from mrac.lab.bench.provenance import choices
 from mrac.lab.bench.report.ablation import Ablation
+from mrac.lab.bench.report.gate_f1 import COLUMN_OF, POOLED, f1_pooled
 from mrac.lab.bench.report.labels import METHODS, SETS, is_swept, method_label, ordered, paper_set
 from mrac.lab.bench.report.paper import Paper, Printed
 from mrac.lab.bench.report.results import KEY, CellKey, Results
@@ -33,6 +34,7 @@ class Context:
         seed: of resampling.
         notes: what concerns all tables.
         ablation: of `mrac train ablation`, or None.
+        repeated: rows that were not taken because an earlier run has their cell.
     """
 
     results: Results
@@ -42,6 +44,7 @@ class Context:
     seed: int = 0
     notes: tuple[str, ...] = ()
     ablation: Ablation | None = None
+    repeated: int = 0
 
     @cached_property
     def _keys(self) -> frozenset[CellKey]:
@@ -112,12 +115,14 @@ class Context:
 
         Args:
             cell: which.
-            metric: a column of numbers.
+            metric: a column of numbers, or one of `gate_f1`.
             seeds: to take the mean over; None takes all.
             decimals: to show.
             files: of the paper's numbers to look in; None for all.
         """
-        mean = self.results.mean(metric, cell, seeds)
+        mean = self.results.mean(COLUMN_OF.get(metric, metric), cell, seeds)
+        if metric == POOLED and mean.value is not None:
+            mean = replace(mean, value=f1_pooled(self.results, cell, seeds), spread=None)
         planned = self.plan.get(cell.stored, frozenset())
         wanted = planned if seeds is None else planned & frozenset(seeds)
         missing = len(wanted - frozenset(self.results.seeds(cell)))

@@ -64,6 +64,7 @@ _GATES: Final = {
     "gnc": "GNC gate",
     "msac": "MSAC gate",
     "ransac": "RANSAC gate",
+    "range": "range limit",
 }
 FAMILIES: Final = {
     "uniform": "uniform",
@@ -89,6 +90,7 @@ SETS: Final = {
     "tum": "TUM",
     "cleargrasp": "ClearGrasp",
     "prior_da": "Prior-DA",
+    "tabletop": "table tops",
     "void": "VOID",
 }
 METRICS: Final = {
@@ -106,6 +108,20 @@ PLACEMENTS: Final = {
     "farthest_point": "farthest point",
     "uncertainty_active": "uncertainty-active",
     "stratified": "stratified",
+}
+# The placements of protocol `sensors`; a half and a corner are what its regions are.
+SENSORS: Final = {
+    "random": "random",
+    "beams:num=1": "one row",
+    "beams:num=4": "4 beams",
+    "beams:num=16": "16 beams",
+    "beams:num=64": "64 beams",
+    "zones:num=4": "4 × 4 zones",
+    "zones:num=8": "8 × 8 zones",
+    "features": "image corners",
+    "range_limited": "the nearer half",
+    "region:right=0.5,bottom=1.0": "left half",
+    "region:right=0.3,bottom=0.3": "upper left corner",
 }
 # Under which name the paper has a set, a comparable one if not the same; TUM stands where DIODE stood, and is no match.
 _PAPER_SETS: Final = {"nyu": "nyuv2", "nyuv2": "nyuv2", "kitti": "kitti", "diode": "diode", "sunrgbd": "sunrgbd"}
@@ -180,9 +196,19 @@ def without_foundation(method: str) -> str:
     return ";".join([name, *(s for s in stages if not s.startswith("foundation="))])
 
 
+def fault(method: str) -> str:
+    """What spoils the field of a method's foundation, see `mrac.lab.foundation_faults`; "" where nothing does."""
+    return next((stage.partition("=")[2] for stage in method.split(";")[1:] if stage.startswith("fault=")), "")
+
+
+def fault_label(method: str) -> str:
+    """`upside down` for `default;fault=upside_down`."""
+    return fault(method).replace("_", " ") or "as it is"
+
+
 def is_swept(method: str) -> bool:
-    """Whether a method is a point of a study of κ or of foundations, which has tables of its own."""
-    return without_kappa(method) != method or bool(foundation(method))
+    """Whether a method is a point of a study of κ, of foundations or of their faults, which has tables of its own."""
+    return without_kappa(method) != method or bool(foundation(method) or fault(method))
 
 
 def corruption_label(family: str, fraction: float) -> str:

@@ -118,6 +118,11 @@ class Results:
         rows = self._rows.get(cell.stored, {}).get(seed)
         return self.columns[name][[] if rows is None else rows]
 
+    def rows(self, cell: CellKey) -> NDArray[np.intp]:
+        """The numbers of a cell's rows in `columns`, over all seeds; empty where there is none."""
+        own = self._rows.get(cell.stored, {})
+        return np.concatenate([own[seed] for seed in sorted(own)]) if own else np.empty(0, np.intp)
+
     def mean(self, metric: str, cell: CellKey, seeds: Iterable[int] | None = None) -> Mean:
         """One metric of a cell.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,13 @@ from mrac.lab.bench.report.contents import Section, sections
 from mrac.lab.bench.report.context import Context, planned_cells
 from mrac.lab.bench.report.figures.scenes import Scenes
 from mrac.lab.bench.report.figures.style import KINDS, Figure, Saved, save
+from mrac.lab.bench.report.opening import opening
+from mrac.lab.bench.report.pages import write_html, write_markdown
 from mrac.lab.bench.report.paper import Paper
 from mrac.lab.bench.report.results import Results, joined
-from mrac.lab.bench.report.setting import setting
-from mrac.lab.bench.report.writers import csv, html, latex, markdown
+from mrac.lab.bench.report.verdict import Verdict
+from mrac.lab.bench.report.writers import csv, latex
 from mrac.lab.bench.store import read_about, read_run
-
-TITLE = "Anchor-outlier benchmark"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +36,8 @@ class ReportOptions:
         seed: of resampling.
         with_figures: draw them.
         kinds: of files that they are written as.
+        judge: gives the verdicts on the rows, for the opening; called when all tables are written. None judges nothing.
+        changes: what changed against earlier results and why, for the opening.
     """
 
     runs: tuple[Path, ...]
@@ -48,6 +49,8 @@ class ReportOptions:
     seed: int = 0
     with_figures: bool = True
     kinds: tuple[str, ...] = KINDS
+    judge: Callable[[Results], Sequence[Verdict]] | None = None
+    changes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def read_context(options: ReportOptions) -> Context:
             raise ContractError(f"bench report: {run} has no run.json; a folder of `mrac bench run --out` is needed")
         abouts.append(about)
     columns, left_out = joined([_rows(run, about) for run, about in zip(options.runs, abouts, strict=True)])
-    notes = [f"{left_out} rows of cells that an earlier run has as well were left out."] if left_out else []
+    notes = []
     try:
         plan = planned_cells(abouts)
     except ContractError as error:  # another's method or family, which is not installed here
@@ -97,6 +100,7 @@ def read_context(options: ReportOptions) -> Context:
         paper=Paper() if options.against_paper else None,
         seed=options.seed,
         notes=tuple(notes),
+        repeated=left_out,
         ablation=Ablation.read(options.ablation) if options.ablation else None,
     )
 
@@ -124,15 +128,21 @@ def write_report(options: ReportOptions, say: Callable[[str], None]) -> Written:
         _write(options.out / "tables" / f"{table.key}.csv", csv.write_table(table))
         _write(options.out / "tables" / f"{table.key}.tex", latex.write_table(table))
     _write(options.out / "cells.csv", write_cells(context))
-    _write(options.out / "report.md", _markdown(context, contents, saved))
-    _write(options.out / "report.html", _html(context, contents, saved))
+    first = opening(context, options.judge(context.results) if options.judge else (), options.changes)
+    for table in (first.table,) if first.table else ():
+        _write(options.out / "tables" / f"{table.key}.csv", csv.write_table(table))
+        _write(options.out / "tables" / f"{table.key}.tex", latex.write_table(table))
+    _write(options.out / "report.md", write_markdown(context, first, contents, saved))
+    _write(options.out / "report.html", write_html(context, first, contents, saved))
     results = context.results
     there = {(cell, seed) for cell in results.cells for seed in results.seeds(cell)}
     planned = {(cell, seed) for cell, seeds in context.plan.items() for seed in seeds}
     failed = int((results.columns["failure"] != "").sum()) if "failure" in results.columns else 0
     shows = scenes is not None and any(one.figure.has_photos for one in saved.values())
     photos_of = scenes.set_name if scenes is not None and shows else ""
-    return Written(len(tables), len(saved), len(there), len(planned - there), failed, photos_of)
+    return Written(
+        len(tables) + (first.table is not None), len(saved), len(there), len(planned - there), failed, photos_of
+    )
 
 
 def _write(path: Path, text: str) -> None:
@@ -149,69 +159,3 @@ def _save_figures(
         folder = options.out / ("photos" if figure.has_photos else "figures")
         saved[figure.key] = save(figure, folder, options.kinds)
     return saved
-
-
-def _about(context: Context) -> list[str]:
-    """Of every run: what it was, when and on what; what several have in common is said once."""
-    alike: dict[str, list[str]] = {}
-    for run in context.runs:
-        images = ", ".join(f"{name} {own.get('images', '?')}" for name, own in run.get("sets", {}).items())
-        machine = run.get("machine", {})
-        common = (
-            f"Commit {run.get('commit') or '?'}, {machine.get('platform', '?')} with {machine.get('cores', '?')} "
-            f"cores, device {run.get('device', '?')}. Images: {images or 'not recorded'}"
-        )
-        started = str(run.get("started", "?")).partition("+")[0].replace("T", " ")
-        alike.setdefault(common, []).append(
-            f"{run['protocol']['name']} (hash {run.get('protocol_hash', '?')}, {started})"
-        )
-    lines = [f"{common}. Protocols, and when they were started: {', '.join(own)}." for common, own in alike.items()]
-    failed = context.results.columns.get("failure")
-    num_failed = 0 if failed is None else int((failed != "").sum())
-    lines.append(f"{len(context.results)} image results, {num_failed} of them failures.")
-    return [*lines, *context.notes]
-
-
-def _command(context: Context) -> str:
-    return "\n".join(str(run.get("command", "")) for run in context.runs)
-
-
-def _markdown(context: Context, contents: Sequence[Section], saved: dict[str, Saved]) -> str:
-    parts = [f"# {TITLE}", *(markdown.wrap(markdown.escape(line)) for line in _about(context))]
-    parts.append(f"```\n{_command(context)}\n```")
-    parts.append("\n".join(markdown.wrap(f"- {markdown.escape(line)}", "  ") for line in setting(context)))
-    parts.append("Contents:")
-    parts.append("\n".join(f"- {section.title}: {_listed(section, saved)}" for section in contents))
-    for section in contents:
-        parts.append(f"## {section.title}")
-        parts += [markdown.write_table(table).rstrip() for table in section.tables]
-        for figure in section.figures:
-            if figure.key in saved:
-                path = saved[figure.key].paths[0]
-                where = f"{path.parent.name}/{path.name}"
-                parts += [f"### {markdown.escape(figure.title)}", f"![{figure.key}]({where})"]
-                parts.append(markdown.wrap(markdown.escape(figure.about)))
-    return "\n\n".join(parts) + "\n"
-
-
-def _listed(section: Section, saved: dict[str, Saved]) -> str:
-    figures = sum(figure.key in saved for figure in section.figures)
-    counts = [(len(section.tables), "table"), (figures, "figure")]
-    return ", ".join(f"{count} {word}{'s' * (count != 1)}" for count, word in counts if count)
-
-
-def _html(context: Context, contents: Sequence[Section], saved: dict[str, Saved]) -> str:
-    parts: list[str] = [f"<h1>{TITLE}</h1>", *(f"<p>{escape(line)}</p>" for line in _about(context))]
-    parts.append(f"<pre>{escape(_command(context))}</pre>")
-    parts.append(f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in setting(context))}</ul><nav>")
-    for section in contents:
-        items = [(table.key, table.title) for table in section.tables]
-        items += [(figure.key, figure.title) for figure in section.figures if figure.key in saved]
-        links = "".join(f'<li><a href="#{escape(key)}">{escape(title)}</a></li>' for key, title in items)
-        parts.append(f"<strong>{escape(section.title)}</strong><ul>{links}</ul>")
-    parts.append("</nav>")
-    for section in contents:
-        parts.append(f"<h2>{escape(section.title)}</h2>")
-        parts += [html.write_table(table) for table in section.tables]
-        parts += [html.write_figure(saved[figure.key]) for figure in section.figures if figure.key in saved]
-    return html.page(TITLE, parts)

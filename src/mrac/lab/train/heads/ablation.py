@@ -1,8 +1,13 @@
-"""The paper's loss–architecture table: every row trained on the same frames, measured on the same ones held out."""
+"""The paper's loss–architecture table: every row trained on the same frames, measured on the same ones held out.
+
+`python -m mrac.lab.studies.ablation` measures the networks on the evaluation sets.
+"""
 
 import csv
 import io
 import json
+import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,25 +38,58 @@ _PAPER = {
 }
 
 
-def run_ablation(recipes: dict[str, HeadOptions], data: DataOptions, run: HeadRun, console: Console) -> Path:
-    """Trains every recipe, side by side, each in a folder of its own below `run.out`, or goes on; writes the table.
+def seed_folder(seed: int) -> str:
+    """Where the networks of a seed lie below the folder of the ablation."""
+    return f"seed{seed}"
+
+
+def run_ablation(
+    recipes: dict[str, HeadOptions], data: DataOptions, run: HeadRun, console: Console, seeds: Sequence[int] = (0,)
+) -> Path:
+    """Trains every recipe with every seed, or goes on; writes the table.
+
+    The rows of a seed are trained side by side, each in `run.out`/seedN/ROW, one seed after the other: a run that ends
+    early has whole seeds.
+
+    Args:
+        recipes: the rows by name.
+        data: what is read, once for all.
+        run: of each training; `out` is the folder of all of them.
+        console: for the progress bar.
+        seeds: of the trainings.
 
     Returns:
-        The table as ablation.json; ablation.csv and ablation.md lie beside it.
+        The table, means over seeds and their standard deviations, as ablation.json; ablation.csv and ablation.md lie
+        beside it.
 
     Raises:
         ContractError: as `train_head`.
     """
     sets = load_head_frames(data, make_ready(run), console)
-    runs = {name: replace(run, out=run.out / name) for name in recipes}
-    for own in runs.values():
-        make_folder(own.out)
-    train_all([(options, runs[name]) for name, options in recipes.items()], sets, console)
-    rows = []
-    for name, own in runs.items():
-        last = json.loads((own.out / LOG).read_text(encoding="utf-8").splitlines()[-1])
-        rows.append({"row": name, "paper_nyu": _PAPER.get(name), **_measured(last)})
+    measured: dict[str, list[dict[str, float | None]]] = {name: [] for name in recipes}
+    for seed in seeds:
+        runs = {name: replace(run, out=run.out / seed_folder(seed) / name) for name in recipes}
+        for own in runs.values():
+            make_folder(own.out)
+        train_all([(replace(options, seed=seed), runs[name]) for name, options in recipes.items()], sets, console)
+        for name, own in runs.items():
+            last = json.loads((own.out / LOG).read_text(encoding="utf-8").splitlines()[-1])
+            measured[name].append(_measured(last))
+    rows = [{"row": name, "paper_nyu": _PAPER.get(name), **_over_seeds(each)} for name, each in measured.items()]
     return write_table(run.out, rows, console)
+
+
+def _over_seeds(each: list[dict[str, float | None]]) -> dict[str, float | None]:
+    """Means over seeds, with `_std` the standard deviations where there are two seeds or more."""
+    found: dict[str, float | None] = {}
+    for name in each[0]:
+        values = [one[name] for one in each]
+        numbers = [value for value in values if value is not None]
+        whole = len(numbers) == len(values)
+        found[name] = statistics.fmean(numbers) if whole else None
+        if len(each) > 1:
+            found[f"{name}_std"] = statistics.stdev(numbers) if whole else None
+    return found | {"seeds": len(each)}
 
 
 def _measured(line: dict[str, Any]) -> dict[str, float | None]:

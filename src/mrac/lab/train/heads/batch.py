@@ -54,7 +54,8 @@ class Draw(NamedTuple):
 
     Attributes:
         num_anchors: K.
-        dropout_rate_max: of an image's anchors a share drawn from U(0, this) is dropped; two stay.
+        dropout_rate_max: of an image's anchors a share drawn from U(0, this) is dropped, rounded down to whole anchors:
+            never more than this share, and two stay.
         space: of the line.
         form: of the anchor channel.
         mirror: whether every other image is mirrored.
@@ -104,9 +105,11 @@ def draw_anchors(z_BHW: Tensor, draw: Draw, generator: torch.Generator) -> tuple
     if draw.dropout_rate_max > 0.0:
         rate_B1 = draw.dropout_rate_max * torch.rand(len(known), 1, generator=generator, device=known.device)
         chance = torch.rand(kept_BK.shape, generator=generator, device=known.device)
-        chance = torch.where(kept_BK, chance, -1.0)
-        second_B1 = chance.topk(min(2, num), dim=1).values[:, -1:]  # the rate may not be above it: two stay
-        kept_BK = kept_BK & (chance >= torch.minimum(rate_B1, second_B1))
+        num_B1 = kept_BK.sum(dim=1, keepdim=True)
+        # By number, not each with a chance of its own: then the share would often be above the largest.
+        dropped_B1 = torch.minimum((rate_B1 * num_B1).long(), (num_B1 - 2).clamp(min=0))
+        order_BK = torch.where(kept_BK, chance, 2.0).argsort(dim=1).argsort(dim=1)  # those that are none come last
+        kept_BK = kept_BK & (order_BK >= dropped_B1)
     return pixel_BK, kept_BK
 
 

@@ -114,9 +114,16 @@ class OutOfFold:
     files: tuple[Path, ...]
 
     def __call__(self, frames: Frames) -> Iterable[tuple[int, RelativeDepth]]:
-        """See `RelativeDepthPredictor`."""
+        """See `RelativeDepthPredictor`.
+
+        Raises:
+            ContractError: every network was trained on these frames.
+        """
+        folds = [fold_of(frames.set_name, scene, len(self.files)) for scene in frames.scenes]
+        if min(folds, default=0) < 0:
+            raise ContractError(f"train: {frames.set_name} is in no fold; sets that a network never saw are needed")
         for number, file in enumerate(self.files):
-            mine = [i for i, scene in enumerate(frames.scenes) if fold_of(scene, len(self.files)) == number]
+            mine = [i for i, fold in enumerate(folds) if fold == number]
             if not mine:
                 continue
             if file.suffix == ".safetensors":
@@ -134,6 +141,7 @@ class DataOptions:
         folder: the training pack.
         predictor: of relative depth.
         space: that lines are fitted in.
+        relative_space: of the relative depth; None takes `space`, where it can be converted.
         num_pixels: frames are shrunk to this once their relative depth is known.
         limit: read so many frames only, spread evenly over the pack.
     """
@@ -141,6 +149,7 @@ class DataOptions:
     folder: Path
     predictor: RelativeDepthPredictor
     space: Space = "depth"
+    relative_space: Space | None = None
     num_pixels: int = ALL_PIXELS
     limit: int | None = None
 
@@ -157,16 +166,34 @@ def load_head_frames(options: DataOptions, device: torch.device, console: Consol
     sets = [measured_only(frames) for frames in load_frames(options.folder, device, ALL_PIXELS)]
     if options.limit is not None:
         sets = _spread(sets, options.limit)
-    full = (with_relative(frames, options.predictor, options.space, console) for frames in sets if len(frames))
+    full = (
+        with_relative(frames, options.predictor, options.space, console, options.relative_space)
+        for frames in sets
+        if len(frames)
+    )
     return [shrunk(frames, options.num_pixels) for frames in full]
 
 
-def with_relative(frames: Frames, predictor: RelativeDepthPredictor, space: Space, console: Console) -> HeadFrames:
-    """Frames with what `predictor` says of them, as the pipeline would see it: converted, holes filled."""
+def with_relative(
+    frames: Frames,
+    predictor: RelativeDepthPredictor,
+    space: Space,
+    console: Console,
+    relative_space: Space | None = None,
+) -> HeadFrames:
+    """Frames with what `predictor` says of them, as the pipeline would see it: converted, holes filled.
+
+    Args:
+        frames: of one set.
+        predictor: of relative depth.
+        space: that lines are fitted in.
+        console: for the progress bar.
+        relative_space: of the relative depth; None takes `space`.
+    """
     x, native = torch.empty_like(frames.z_m), []
 
     def convert(predicted: tuple[int, RelativeDepth]) -> None:
-        converted = in_space(predicted[1], space)
+        converted = in_space(predicted[1], relative_space or space)
         native.append(converted.space == space)
         x[predicted[0]] = torch.from_numpy(fill_invalid(converted)[0].copy())
 

@@ -32,6 +32,8 @@ class HeadOptions:
         kind: of head.
         form: of the anchor channel and the correction.
         space: that lines are fitted in.
+        relative_space: of the relative depth that the head is given; None takes `space`. The paper fits lines in depth
+            to the inverse depth of its foundation.
         num_pixels: of the network's input; larger frames are shrunk.
         weights: of the losses.
         budgets: numbers of anchors, one of them drawn a minibatch.
@@ -51,6 +53,7 @@ class HeadOptions:
     kind: Kind = "residual"
     form: Form = "metres"
     space: Space = "depth"
+    relative_space: Space | None = None
     num_pixels: int = NUM_PIXELS
     weights: LossWeights = field(default_factory=LossWeights)
     budgets: tuple[int, ...] = (5, 10, 25, 50)

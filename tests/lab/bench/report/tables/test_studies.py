@@ -85,14 +85,14 @@ def test_placements_by_budget() -> None:
         row
         for K in (5, 10)
         for where, value in (("random", 0.1), ("stratified", 0.2))
-        for row in cell("vanilla", [value], num_anchors=K, placement=where)
+        for row in cell("raw_depth", [value], num_anchors=K, placement=where)
     ]
     (table,) = placement.tables(context(rows))
     assert table.columns == ("K = 5", "K = 10")
     assert texts(table) == {"random": ["0.100", "0.100"], "stratified": ["0.200", "0.200"]}
     assert [entry.paper.text for entry in table.rows[1].entries if entry.paper] == ["0.132", "0.125"]
-    assert "does not say which head" in table.notes[0]
-    assert placement.tables(context(cell("vanilla", [0.1]))) == []
+    assert "beside raw depth" in table.notes[0]
+    assert placement.tables(context(cell("raw_depth", [0.1]))) == []
 
 
 def test_noise_in_order_of_its_size() -> None:
@@ -110,14 +110,20 @@ def test_real_readings_with_what_was_really_wrong() -> None:
         given = {"num_anchors_given": 50, "num_wrong": wrong, "source": "lidar", "family": family, "fraction": p}
         for seed in (0, 1):
             rows += cell("vanilla", [0.2 + 0.1 * seed], seed=seed, set="kitti15", **given)
-            rows += cell("mrac", [0.1], seed=seed, set="kitti15", gate_recall=0.5, gate_precision=None, **given)
+            gate: dict[str, Any] = {"gate_recall": 0.5, "gate_precision": None, "gate_f1": 0.4, "num_rejected": wrong}
+            rows += cell("mrac", [0.1], seed=seed, set="kitti15", **gate, **given)
     errors, gates = real.tables(context(rows))
     assert errors.columns == ("as it is", "25 %")
     assert texts(errors) == {
         "really wrong, %": ["4.0", "24.0"], "vanilla": ["0.250", "0.250"], "MRAC/van": ["0.100", "0.100"]
     }  # fmt: skip
     assert "at most 0.071" in errors.notes[0]
-    assert texts(gates) == {"MRAC/van": ["0.50", "0.50"]}
+    assert [(row.group.partition(",")[0], [entry.text for entry in row.entries]) for row in gates.rows] == [
+        ("share of the wrong that were rejected", ["0.50", "0.50"]),
+        ("F1", ["0.40", "0.40"]),
+        ("F1", ["0.50", "0.50"]),
+    ]
+    assert [row.group[-len("(f1_pooled)") :] for row in gates.rows[1:]] == [" (f1_image)", "(f1_pooled)"]
     assert not any(row.has_paper for row in errors.rows)
 
 

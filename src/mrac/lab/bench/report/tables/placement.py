@@ -3,13 +3,13 @@
 from typing import Any, Final
 
 from mrac.lab.bench.report.context import Context
-from mrac.lab.bench.report.labels import PLACEMENTS, is_swept, method_label, ordered, set_label
+from mrac.lab.bench.report.labels import PLACEMENTS, is_swept, method_label, set_label
 from mrac.lab.bench.report.results import CLEAN, CellKey
 from mrac.lab.bench.report.setting import finished
 from mrac.lab.bench.report.table import Row, Table
 
 _CLEAN: Final[dict[str, Any]] = {"family": CLEAN, "fraction": 0.0, "source": "truth"}
-_UNCLEAR: Final = "The paper does not say which head its placement study used; its numbers stand beside vanilla."
+_PHASE: Final = "The paper ran this study in what it calls its raw-depth phase; its numbers stand beside raw depth."
 
 
 def studied(context: Context, set_name: str) -> tuple[list[str], list[str], list[int]]:
@@ -17,9 +17,11 @@ def studied(context: Context, set_name: str) -> tuple[list[str], list[str], list
     methods = [
         m
         for m in context.names("method", set=set_name, **_CLEAN)
-        if not is_swept(m) and len(context.names("placement", set=set_name, method=m, **_CLEAN)) > 1
+        if not is_swept(m) and len(PLACEMENTS.keys() & context.names("placement", set=set_name, method=m, **_CLEAN)) > 1
     ]
-    placements = ordered(context.names("placement", set=set_name, **_CLEAN), PLACEMENTS)
+    # Those of the paper; sensors' have a table of their own.
+    found = context.names("placement", set=set_name, **_CLEAN)
+    placements = [placement for placement in PLACEMENTS if placement in found]
     budgets = {
         K
         for m in methods
@@ -58,7 +60,7 @@ def tables(context: Context) -> list[Table]:
             corner="placement",
             columns=tuple(f"K = {K}" for K in budgets),
             rows=rows,
-            notes=(_UNCLEAR,) if any(row.has_paper for row in rows) else (),
+            notes=(_PHASE,) if any(row.has_paper for row in rows) else (),
         )
         found.append(finished(context, table, "lower", sets=[set_name], methods=methods))
     return found

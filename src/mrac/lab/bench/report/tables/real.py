@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from mrac.lab.bench.report.context import Context
+from mrac.lab.bench.report.gate_f1 import IMAGE, POOLED
 from mrac.lab.bench.report.labels import is_swept, method_label, percent, set_label
 from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.report.setting import finished, num_images
@@ -21,6 +22,8 @@ _SOURCES: Final = {
 _GATE: Final = {
     "gate_recall": "share of the wrong that were rejected",
     "gate_precision": "share of the rejected that were wrong",
+    IMAGE: f"F1, mean over images ({IMAGE})",
+    POOLED: f"F1, all readings at once ({POOLED})",
 }
 
 

@@ -1,12 +1,14 @@
 """Tables as HTML, and the page around them: one file that needs no other, and prints."""
 
 import base64
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Final
 
 from mrac.lab.bench.report.figures.style import Saved
 from mrac.lab.bench.report.table import Entry, Table
+from mrac.lab.bench.report.verdict import KINDS, Verdict
 
 _STYLE: Final = """
 :root { color-scheme: light; }
@@ -24,6 +26,12 @@ td.best { font-weight: 700; } td .paper { font-weight: 400; } td.absent { color:
 figure { margin: 1rem 0; } figure img { max-width: 100%; height: auto; }
 figcaption { color: #4b5563; font-size: .87rem; max-width: 46rem; }
 nav ul { columns: 2; list-style: none; padding: 0; font-size: .87rem; } nav a { color: #0b5cad; text-decoration: none; }
+p.warning { background: #fdecea; border-left: 4px solid #b42318; padding: .5rem .8rem; max-width: none; }
+p.answer { font-size: 1.08rem; max-width: 52rem; margin: .8rem 0; }
+code { font-size: .92em; background: #f5f6f8; padding: 0 .2em; }
+details.verdicts { margin: .5rem 0; } summary { cursor: pointer; font-weight: 600; }
+details.verdicts li { margin: .45rem 0; max-width: 56rem; } .place { font-weight: 600; margin-right: .3rem; }
+.measured { display: block; color: #4b5563; font-size: .87rem; }
 pre { font-size: .8rem; background: #f5f6f8; padding: .7rem; overflow-x: auto; }
 @media print { body { margin: 0; max-width: none; font-size: 10px; } nav { display: none; } h2 { break-before: page; }
   .table, figure { break-inside: avoid; } .scroll { overflow: visible; } }
@@ -57,6 +65,38 @@ def write_table(table: Table) -> str:
         lines.append(f'<p class="note">Bold: {table.legend}</p>')
     lines += [f'<p class="note">{escape(line)}</p>' for line in table.feet]
     return "\n".join([*lines, "</div>"])
+
+
+def write_list(lines: Iterable[str]) -> str:
+    """A plain list; `code` between backquotes."""
+    return f"<ul>{''.join(f'<li>{_coded(line)}</li>' for line in lines)}</ul>"
+
+
+def write_counts(groups: Mapping[str, Sequence[Verdict]]) -> str:
+    """How many claims of each group hold; an answered question counts with the claims."""
+    lines = []
+    for group, own in groups.items():
+        counts = [sum(one.kind in words for one in own) for words in KINDS.values()]
+        cells = "".join(f"<td>{count or '–'}</td>" for count in counts)
+        lines.append(f"<tr><td>{escape(group)}</td>{cells}</tr>")
+    columns = "".join(f"<th>{head.lower()}</th>" for head in ("claims and questions", *KINDS))
+    return f"<table><thead><tr>{columns}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def write_verdicts(kind: str, verdicts: Sequence[Verdict]) -> str:
+    """Those under one heading, folded away where they are no failure: a line each, what was measured below it."""
+    items = "".join(
+        f'<li><span class="place">{escape(one.place)}</span> {_coded(one.says)}'
+        f'<span class="measured">{escape(one.verdict)}; {_coded(one.here)}</span></li>'
+        for one in verdicts
+    )
+    is_open = " open" if kind == next(iter(KINDS)) else ""
+    summary = f"{escape(kind)} ({len(verdicts)})"
+    return f'<details class="verdicts"{is_open}><summary>{summary}</summary><ul>{items}</ul></details>'
+
+
+def _coded(text: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _cell(entry: Entry, has_paper: bool) -> str:
