@@ -20,13 +20,15 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option("--photos", is_flag=True, help="With --data: figures that show its images. Mind the terms of its sets.")
 @click.option("--ablation", type=_PATH, metavar="FILE", help="ablation.json of `mrac train ablation`, for Table VI.")
+@click.option("--results", type=_PATH, metavar="DIR", help="With --against: speeds and losses that claims ask for.")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the resampling.")
 @click.option("--no-figures", is_flag=True, help="Tables alone; matplotlib is not needed then.")
 def report_command(runs: tuple[Path, ...], against: str | None, out: Path | None, **options: Any) -> None:
     """Write the tables and figures of one or more runs as Markdown, CSV, LaTeX and HTML.
 
     Several runs, of the grid and of its studies, make one report; a cell that two of them have is taken from the
-    first. Writes report.md, report.html (one file, printable), cells.csv, tables/, figures/ and, if asked, photos/.
+    first. The report opens with its answer and, against the paper, with what of it holds. Writes report.md, report.html
+    (one file, printable), cells.csv, tables/, figures/ and, if asked, photos/.
 
     \b
     Examples:
@@ -39,6 +41,11 @@ def report_command(runs: tuple[Path, ...], against: str | None, out: Path | None
     if options["photos"] and options["data"] is None:
         raise click.UsageError("--photos goes with --data")
     out = out or runs[0] / "report"
+    files = options.pop("results") or out
+    if against == "paper":
+        from mrac.lab.studies.claims.page import judged  # noqa: PLC0415  (the same)
+
+        options["judge"] = lambda results: judged(results, files)
     with_figures = not options.pop("no_figures")
     chosen = ReportOptions(runs=runs, out=out, against_paper=against == "paper", with_figures=with_figures, **options)
     written = write_report(chosen, lambda line: click.echo(line, err=True))

@@ -2,12 +2,13 @@
 
 import pytest
 
+from mrac.lab.bench.report.gate_f1 import pooled
 from mrac.lab.bench.report.results import CellKey
 from mrac.lab.studies.beyond.grid import (
     PAPERS_GATE,
 )
 from mrac.lab.studies.beyond.pairs import OURS
-from mrac.lab.studies.beyond.real_sensors import pooled, real
+from mrac.lab.studies.beyond.real_sensors import real
 from tests.lab.studies.beyond.made import Row, readings, results, row
 
 

@@ -5,38 +5,42 @@ from pathlib import Path
 
 import pytest
 
-from mrac.lab.bench.report.paper import read_rows
 from mrac.lab.studies.claim import NotRunError, Outcome
 from mrac.lab.studies.claims import elsewhere
-from tests.lab.studies.claims.made import results, row
 
 
-def test_what_no_run_settles_is_read_from_files(tmp_path: Path) -> None:
-    by_place = {one.says.split(":")[0]: one.test for one in elsewhere.claims(tmp_path)}
-    nothing = results([row("nyu", "vanilla", 0.1)])
-    for test in by_place.values():
-        with pytest.raises(NotRunError):
-            test(nothing)
+def test_the_latest_table_of_speeds_counts(tmp_path: Path) -> None:
     for date, took in (("2026-01-02", "4.83 µs"), ("2026-01-01", "1.2 ms")):
         (tmp_path / f"speed--x--{date}").mkdir()
         (tmp_path / f"speed--x--{date}" / "table.txt").write_text(
             f"machine: toy\n│ gate, K = 50    │ mrac     │ {took} │\n"
         )
     assert elsewhere.gate_speed(tmp_path) == Outcome("4.8 µs (toy)", (True,))
-    # The paper's own table passes; its digits are those of `losses.csv`.
-    rows = [
-        {"row": one["method"], "nyu_head": float(one["value"])} for one in read_rows("losses") if one["set"] == "nyuv2"
-    ]
-    (tmp_path / "heads--x--2026-01-01").mkdir()
-    (tmp_path / "heads--x--2026-01-01" / "ablation.json").write_text(json.dumps({"rows": rows}))
-    # Of Fig. S1 the paper prints five figures; the bins between them are ours.
-    bins = {
-        "SML retrained": (0.55, 0.5, 0.47, 0.44, 0.42, 0.42),
-        "vanilla": (0.26, 0.2, 0.18, 0.16, 0.14, 0.14),
-        "MRAC/B′": (0.12,) * 6,
-    }
-    folder = tmp_path / "benchmark--x--2026-01-01" / "report" / "tables"
-    folder.mkdir(parents=True)
-    lines = [f"{label},{value}" for label, values in bins.items() for value in values]
-    (folder / "propagation.csv").write_text("\n".join(["row,value", *lines]), encoding="utf-8")
-    assert [test(nothing).verdict for test in by_place.values()] == ["holds"] * 6
+
+
+def write_ablation(folder: Path, *rows: dict[str, object]) -> None:
+    (folder / "ablation--x--2026-01-01").mkdir()
+    (folder / "ablation--x--2026-01-01" / "ablation.json").write_text(json.dumps({"rows": rows}))
+
+
+def test_a_row_trained_with_several_seeds_counts_by_its_mean(tmp_path: Path) -> None:
+    pairs = [("residual_full", 0.10), ("residual_full", 0.12), ("residual_no_res", 0.10), ("residual_no_res", 0.11)]
+    write_ablation(tmp_path, *({"row": name, "nyu_head": e, "kitti15_head": e} for name, e in pairs))
+    outcome = elsewhere.res_term(tmp_path)
+    assert outcome.here.endswith("NYUv2 0.110 to 0.105, KITTI-15 0.110 to 0.105")
+    assert outcome.verdict == "holds"
+
+
+def test_cwa_is_judged_off_the_training_domain_alone(tmp_path: Path) -> None:
+    """A head that gets worse at home says nothing of what the paper claims."""
+    rows = {"raw_full": 0.14, "raw_no_cwa": 0.11, "residual_full": 0.1, "residual_no_cwa": 0.9}
+    write_ablation(tmp_path, *({"row": name, "nyu_head": e, "kitti15_head": e} for name, e in rows.items()))
+    with pytest.raises(NotRunError, match="residual_full on sunrgbd"):
+        elsewhere.cwa(tmp_path)
+
+
+def test_networks_measured_on_the_evaluation_sets_are_preferred(tmp_path: Path) -> None:
+    write_ablation(tmp_path, {"row": "residual_full", "nyu_head": 0.5})
+    measured = {"residual_full": {"nyu": {"abs_rel": 0.1, "seeds": 3}, "tum": {"abs_rel": 0.2}}}
+    (tmp_path / "ablation--x--2026-01-01" / "evaluated.json").write_text(json.dumps({"rows": measured}))
+    assert elsewhere.trained(tmp_path) == {"residual_full": {"nyu": 0.1, "tum": 0.2}}

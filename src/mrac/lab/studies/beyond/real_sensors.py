@@ -1,12 +1,10 @@
 """Our method beside the paper's gate on real sensors, with nothing injected."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
-
+from mrac.lab.bench.report.gate_f1 import pooled
 from mrac.lab.bench.report.labels import family_label, percent, set_label
 from mrac.lab.bench.report.results import CellKey, Results
 from mrac.lab.bench.report.table import NOT_RUN, Entry, Row, Table
@@ -27,18 +25,6 @@ def papers_gate(results: Results) -> str | None:
     """Our head behind the paper's gate where it was run, else the paper's own behind it; None where neither was."""
     there = {c.method for c in results.cells if c.source != "truth"}
     return next((m for m in (PAPERS_GATE, _HEAD) if m in there), None) if OURS in there else None
-
-
-def pooled(results: Results, cell: CellKey, seeds: Sequence[int]) -> tuple[float, float, float]:
-    """Precision, recall and F1 over all anchors of a cell at once; NaN where there is nothing to be right about."""
-    caught = rejected = wrong = 0.0
-    for seed in seeds:
-        recall, num_wrong = (results.column(name, cell, seed) for name in ("gate_recall", "num_wrong"))
-        wrong += float(np.nansum(num_wrong))
-        caught += float(np.nansum(recall * num_wrong))
-        rejected += float(np.nansum(results.column("num_rejected", cell, seed)))
-    of = [(caught, rejected), (caught, wrong), (2.0 * caught, wrong + rejected)]
-    return tuple(a / b if b else np.nan for a, b in of)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,7 @@ def mean_over_sets(results: Results, method: str) -> float:
 
 def _question(source: str, what: str) -> Claim:
     return Claim(
+        name=f"{source}_gate_helps",
         place=source,
         says=f"Does the gate help the paper's head against {what}?",
         holds_when="`mrac` is under `vanilla` as they come and at 10, 25 and 40 % really wrong",
@@ -99,6 +100,7 @@ def _question(source: str, what: str) -> Claim:
 
 def _against_learner(source: str, holds_when: str) -> Claim:
     return Claim(
+        name=f"{source}_beats_learner",
         place=source,
         says="Does MRAC beat VI-Depth's learner on real outliers, as on injected ones?",
         holds_when=holds_when,
@@ -114,6 +116,7 @@ QUESTIONS: Final = (
     _against_learner("lidar", "`mrac_b_prime` is under the learner as they come and at 10, 25 and 40 % really wrong"),
     _against_learner("stereo", "as above"),
     Claim(
+        name="real_recall",
         place="all three",
         says="Does the gate find really wrong readings as well as injected ones (the paper's worst recall: 0.64)?",
         holds_when="recall at least 0.64 at 25 % really wrong, for each sensor",
@@ -121,6 +124,7 @@ QUESTIONS: Final = (
         test=real_recall,
     ),
     Claim(
+        name="any_foundation",
         place="Sec. IX-C",
         says="Does the gate help whatever the foundation?",
         holds_when="near 25 %, mean over sets: lower with a gate than without, for each foundation and method; and "

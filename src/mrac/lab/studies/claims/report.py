@@ -18,7 +18,8 @@ from rich.console import Console
 
 from mrac.errors import ContractError
 from mrac.io.files import write_whole
-from mrac.lab.studies.claims import page
+from mrac.lab.bench.report.write import ReportOptions, write_report
+from mrac.lab.studies.claims import changes, page
 from mrac.lab.studies.claims.devices import devices_page
 
 _FIRST: Final = "paper"  # of a cell that two runs have, the grid's own row is taken
@@ -31,13 +32,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, help="that the runs saw: for error by distance, Fig. S1")
     parser.add_argument("--ablation", type=Path, help="ablation.json of `mrac train ablation`")
     parser.add_argument("--page", type=Path, default=Path("docs/reproduction.md"))
+    parser.add_argument("--changes", type=Path, default=Path("CHANGELOG.md"), help="with what changed, and why")
     given = parser.parse_args(arguments)
     console = Console(soft_wrap=True)
     runs = pack_all(given.runs, given.into / "runs", console)
-    report(runs, given.into / "report", given.data, given.ablation, console)
+    first = ReportOptions(
+        runs=tuple(runs), out=given.into / "report", against_paper=True, data=given.data, ablation=given.ablation,
+        kinds=("png",), judge=lambda results: page.judged(results, given.into.parent),
+        changes=tuple(changes.changes(given.changes)),
+    )  # fmt: skip
+    report(first, console)
     text = devices_page(runs)
     write_whole(given.into / "devices.md", lambda file: file.write(text.encode()))
-    words = [*map(str, runs), "--page", str(given.page), "--results", str(given.into.parent)]
+    words = [
+        *map(str, runs),
+        "--page",
+        str(given.page),
+        "--results",
+        str(given.into.parent),
+        "--changes",
+        str(given.changes),
+    ]
     page.main(words)
 
 
@@ -60,12 +75,10 @@ def pack_all(runs: Sequence[Path], folder: Path, console: Console) -> list[Path]
     return sorted(there, key=lambda path: (path.name != _FIRST, path.name))
 
 
-def report(runs: Sequence[Path], out: Path, data: Path | None, ablation: Path | None, console: Console) -> None:
+def report(options: ReportOptions, console: Console) -> None:
     """Tables and figures, these as pictures alone: a repository has no room for three of each."""
-    from mrac.lab.bench.report.write import ReportOptions, write_report  # noqa: PLC0415  (numpy and more)
-
+    out = options.out
     shutil.rmtree(out, ignore_errors=True)
-    options = ReportOptions(runs=tuple(runs), out=out, against_paper=True, data=data, ablation=ablation, kinds=("png",))
     written = write_report(options, console.print)
     console.print(
         f"{out}: {written.num_tables} tables, {written.num_figures} figures, {written.num_cells} cells, "
