@@ -21,7 +21,7 @@ from mrac.gate.base import Gate
 from mrac.gp.features import ImageAppearance
 from mrac.head.base import Head, Scene
 from mrac.methods import Method
-from mrac.relative import fill_invalid, in_space, sample_bilinear, typical_range
+from mrac.relative import fill_invalid, in_space, sample_bilinear, typical_range, without_relative
 from mrac.runtime.cache import PredictionCache
 from mrac.space import Space, as_space
 from mrac.types import WORST_SCORE, Anchors, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
@@ -101,6 +101,8 @@ class Calibrator:
         with _timed(timings, "gate"):
             gated = self.gate(samples, appearance, field)
             samples = replace(samples, features=gated.features)
+            if not gated.use_relative:  # the depth is then that of a call without a foundation
+                field, samples = None, without_relative(samples, self.space or "log_depth")
         with _timed(timings, "fit"):
             fit = self.fit(samples.keep(gated.for_fit, gated.weight))
         with _timed(timings, "head"):

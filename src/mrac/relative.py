@@ -1,6 +1,7 @@
 """Operations on a relative depth field: conversion to another space, hole filling, resizing, bilinear sampling."""
 
 import math
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import ndimage
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
 from mrac.space import Space
-from mrac.types import RelativeDepth
+from mrac.types import RelativeDepth, Samples
 
 # A factor of e^20 to either side of the median exceeds the range of any scene, and is far from the limits of float32.
 _LOG_REACH = 20.0
@@ -35,6 +36,11 @@ def in_space(relative: RelativeDepth, space: Space) -> RelativeDepth:
         converted = np.exp(sign * np.clip(values - middle, -_LOG_REACH, _LOG_REACH))
     converted = np.where(finite, converted, np.where(values == np.inf, far, np.nan))
     return RelativeDepth(converted.astype(np.float32), space)
+
+
+def without_relative(samples: Samples, space: Space = "log_depth") -> Samples:
+    """The samples as they are without a foundation, to be fitted in `space`."""
+    return replace(samples, x=None, native=False, x_range=None, space=space)
 
 
 def fill_invalid(relative: RelativeDepth) -> tuple[FloatArray, BoolArray]:

@@ -156,6 +156,7 @@ class GateResult:
         status: `ok` or a named degradation.
         outlier_probability: (K,), where it is not 1 − weight; None is 1 − weight, and `keep` is weight >= 0.5.
         features: (K, NUM_FEATURES) of `mrac.gp`, where the gate computed them; the fit uses them.
+        use_relative: whether fit and head are to use the relative depth; False where the readings contradict it.
     """
 
     keep: BoolArray
@@ -165,6 +166,7 @@ class GateResult:
     status: str = "ok"
     outlier_probability: FloatArray | None = None
     features: FloatArray | None = None
+    use_relative: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weight", np.where(self.weight > MIN_WEIGHT, self.weight, 0.0))

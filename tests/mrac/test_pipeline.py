@@ -352,3 +352,18 @@ def test_where_few_have_weight_the_fit_goes_by_the_verdicts(make_scene: Callable
         assert scene.fit.status == "ok"
         assert len(scene.samples) == K
         assert len(scene.samples.inliers) == (num_heavy or K)
+
+
+@pytest.mark.parametrize("fault", ["noise", "constant"])
+def test_a_foundation_that_the_readings_contradict_changes_nothing(
+    fault: str, make_scene: Callable[..., MadeScene]
+) -> None:
+    made = make_scene(60, shape=(120, 160))
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(120, 160)) if fault == "noise" else np.full((120, 160), 0.7)
+    wrong = Calibrator()(made.image, made.anchors, RelativeDepth(values.astype(np.float32), "log_depth"))
+    without = Calibrator(foundation="none")(made.image, made.anchors)
+    assert wrong.status == {"noise": "foundation_disagrees", "constant": "constant_relative_depth"}[fault]
+    np.testing.assert_array_equal(wrong.depth_m, without.depth_m)
+    np.testing.assert_array_equal(wrong.sigma_m, without.sigma_m)
+    np.testing.assert_array_equal(wrong.anchors.keep, without.anchors.keep)

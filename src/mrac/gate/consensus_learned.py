@@ -24,7 +24,7 @@ class ConsensusLearned(Consensus):
 
     The classifier cannot judge errors unlike any in training, so the mixture model keeps some influence: where it takes
     a reading for an outlier, `model_weight` of its log odds are added to both. Without relative depth, which was always
-    there in training, the verdicts are those of `consensus`.
+    there in training, and where the readings contradict it, the verdicts are those of `consensus`.
 
     Attributes:
         reject_from: outlier probability from which a reading is rejected.
@@ -51,6 +51,8 @@ class ConsensusLearned(Consensus):
         features, groups = image_features(samples, image, relative), divided(len(samples))
         around = None if relative is None else local_range(relative, samples.uv_px)
         parts = self.judge_groups(samples, groups, features, around)
+        if alone := self.judge_alone(samples, groups, features, parts[0]):
+            return alone
         logits = chain(*map_spans(len(parts), lambda first, last: list(map(self._logits, parts[first:last]))))
         order = np.argsort(np.concatenate(groups))
         outlier, weight = (_logistic(np.concatenate(odds)[order]) for odds in zip(*logits, strict=True))

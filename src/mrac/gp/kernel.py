@@ -15,6 +15,7 @@ from mrac.conventions import FloatArray
 from mrac.runtime.jit import shared
 
 NUM_FEATURES: Final = 8
+RELATIVE: Final = 7  # the feature that is relative depth
 # Set on the training pack. Against one scale, two lower the error by 2 % at 50 and at 200 anchors alike.
 FINE: Final = 5.0
 FINE_VAR: Final = 0.2
@@ -63,12 +64,13 @@ class WeightedProcessOptions(ProcessOptions):
             var = var + np.minimum(relative_sigma / amplitude, 1e6) ** 2
         return var / weight
 
-    def amplitude_var(self, prior: float, mahalanobis2: Any, num: int) -> Any:
+    def amplitude_var(self, prior: float, mahalanobis2: Any, num: float, share: float = 1.0) -> Any:
         """Estimate of the amplitude's square from `num` residuals of that squared Mahalanobis length.
 
-        The prior amplitude counts for `prior_anchors` readings more.
+        The prior amplitude counts for `prior_anchors` readings more; the residuals for a `share` of their number, where
+        they are not independent evidence.
         """
-        return (self.prior_anchors * prior**2 + mahalanobis2) / (self.prior_anchors + num)
+        return (self.prior_anchors * prior**2 + share * mahalanobis2) / (self.prior_anchors + share * num)
 
 
 @shared

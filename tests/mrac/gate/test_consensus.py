@@ -1,5 +1,7 @@
 """The GP-mixture gate against consistent outliers, in every space; the paper's gate is shown failing first."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,34 @@ def test_clean_readings_are_kept(space: Space, seed: int) -> None:
     assert result.keep.mean() > 0.95
     assert result.weight.mean() > 0.9
     assert result.status == "ok"
+
+
+@pytest.mark.parametrize("num", [60, 400])
+@pytest.mark.parametrize("share", [0.0, 0.25])
+def test_a_network_that_the_readings_contradict_is_not_used(share: float, num: int) -> None:
+    lost, lost_with_it = 0, 0
+    for seed in range(4):
+        samples, rng = scene(num=num, seed=seed)
+        noise = replace(samples, x=rng.normal(size=num))
+        wrong = rng.permutation(num) < share * num
+        bad = corrupted(noise, samples.z_m * rng.uniform(0.2, 0.6, num), wrong)
+        result = Consensus()(bad)
+        assert (result.status, result.use_relative) == ("foundation_disagrees", False)
+        alone = Consensus()(replace(bad, x=None, native=False))
+        np.testing.assert_array_equal(result.keep, alone.keep)
+        lost += int((~result.keep & ~wrong).sum())
+        lost_with_it += int((~Consensus(min_evidence=-1e6)(bad).keep & ~wrong).sum())
+    assert lost < 0.07 * 4 * num
+    assert lost_with_it > lost, "the model that uses the noise must be the worse one"
+
+
+def test_a_network_that_helps_is_used() -> None:
+    for seed in range(4):
+        samples, rng = scene(seed=seed)
+        wrong = rng.permutation(60) < 24
+        for one in (samples, corrupted(samples, samples.z_m * rng.uniform(0.2, 0.6, 60), wrong)):
+            result = Consensus()(one)
+            assert (result.status, result.use_relative) == ("ok", True)
 
 
 @pytest.mark.parametrize("kind", ["near", "sentinel"])
@@ -177,7 +207,8 @@ def test_a_consistent_minority_does_not_win() -> None:
 def test_several_starts_are_needed() -> None:
     """Two groups of outliers, each consistent: the guess with most votes alone often is one of them."""
     bad = [following_the_network((0.22, 0.22), (0.4, 0.6), 0.4, seed) for seed in range(2, 9)]
-    single, several = (num_errors(gate, bad, 26) for gate in (Consensus(max_starts=1), Consensus()))
+    with_it: dict[str, float] = {"min_evidence": -1e6}  # relative depth is used whatever the readings say
+    single, several = (num_errors(gate, bad, 26) for gate in (Consensus(**with_it, max_starts=1), Consensus(**with_it)))
     assert several < 0.6 * single
 
 

@@ -48,7 +48,8 @@ def test_solves_the_stated_problem(shape: tuple[int, int]) -> None:
     weights = coo_matrix((np.r_[tie, tie], (np.r_[a, b], np.r_[b, a])), shape=(h * w, h * w)).tocsc()
     system = diags(1 + np.asarray(weights.sum(axis=1)).ravel()) - weights
     expected = np.stack([np.atleast_1d(spsolve(system.tocsc(), f.ravel())).reshape(h, w) for f in fields])
-    np.testing.assert_allclose(smooth_within_edges(fields, guide), expected, atol=1e-8)
+    # Single precision, and smoothness weights that make the condition number some thousands.
+    np.testing.assert_allclose(smooth_within_edges(fields, guide), expected, atol=5e-4)
 
 
 def test_a_ribbon_has_a_bounded_number_of_cells() -> None:

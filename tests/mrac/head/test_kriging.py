@@ -9,9 +9,9 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 from mrac import Anchors, Calibrator
 from mrac.conventions import FloatArray
 from mrac.fit.ols import Ols
-from mrac.gp.kernel import BIAS_VAR, FINE, FINE_VAR
+from mrac.gp.kernel import BIAS_VAR, FINE, FINE_VAR, PRIOR_VAR
 from mrac.head.base import Scene
-from mrac.head.kriging import Kriging
+from mrac.head.kriging import Kriging, spread
 from mrac.relative import sample_bilinear
 from mrac.types import DepthCurve, Samples
 from tests.conftest import MadeScene
@@ -48,10 +48,47 @@ def test_equals_scikit_learn(num_anchors: int, relative: bool, make_scene: Calla
     mean, std, covariance = reference(head, scene, residuals)
     prior = head.amplitude if relative else head.amplitude_without_relative
     length2 = residuals @ np.linalg.solve(covariance, residuals)
-    amplitude = float(np.sqrt((head.prior_anchors * prior**2 + length2) / (head.prior_anchors + K)))
+    share = spread(scene.samples.uv_px, *scene.shape)
+    amplitude = float(np.sqrt((head.prior_anchors * prior**2 + share * length2) / (head.prior_anchors + share * K)))
     np.testing.assert_allclose(np.exp(field.mean.ravel()), np.exp(mean), rtol=1e-3)
     # Single precision subtracts what many near anchors explain from the prior: 1e-4 of the amplitude is its floor.
     np.testing.assert_allclose(field.std.ravel(), amplitude * std, rtol=1e-3, atol=1e-4 * amplitude)
+
+
+def test_spread_is_the_share_of_the_image_that_readings_cover() -> None:
+    rng = np.random.default_rng(0)
+    even = rng.uniform(0, (640, 480), (4000, 2))
+    assert spread(even, 480, 640) == pytest.approx(1.0, abs=0.03)
+    assert spread(even * 0.5, 480, 640) == pytest.approx(0.25, abs=0.01)
+    row = np.stack([even[:, 0], np.full(4000, 100.0)], axis=1)
+    assert spread(row, 480, 640) == spread(even * 0.01, 480, 640) == 0.05
+    assert spread(even[:2], 480, 640) == 1.0
+
+
+def test_readings_in_a_corner_tell_little_about_the_rest(make_scene: Callable[..., MadeScene]) -> None:
+    """Exact readings of a small patch: its own errors are tiny, those elsewhere are not."""
+    made = make_scene(60)
+    uv = np.random.default_rng(0).uniform(2, 20, (60, 2)).round()
+    corner = Anchors(uv, made.depth_m[uv[:, 1].astype(int), uv[:, 0].astype(int)])
+    head = Kriging(extrapolation=0.0)
+    out = Calibrator(gate="none", head=head)(made.image, corner, made.relative)
+    far = (out.sigma_m / out.depth_m)[-10:, -10:].mean()
+    narrow = float(np.sqrt(PRIOR_VAR) * head.amplitude)
+    assert far > 0.5 * narrow
+
+
+def test_what_lies_beyond_the_readings_is_uncertain(make_scene: Callable[..., MadeScene]) -> None:
+    made = make_scene(60)
+    near = made.anchors.z_m < np.median(made.anchors.z_m)
+    anchors = Anchors(made.anchors.uv_px[near], made.anchors.z_m[near])
+    plain, wide = (
+        Calibrator(gate="none", head=Kriging(extrapolation=e))(made.image, anchors, made.relative) for e in (0.0, 0.8)
+    )
+    beyond = plain.depth_m > 1.5 * anchors.z_m.max()
+    within = (plain.depth_m < 0.9 * anchors.z_m.max()) & (plain.depth_m > 1.1 * anchors.z_m.min())
+    assert beyond.any()
+    assert (wide.sigma_m[beyond] > plain.sigma_m[beyond]).all()
+    np.testing.assert_array_equal(wide.sigma_m[within], plain.sigma_m[within])
 
 
 def test_honours_its_anchors_and_doubts_the_rest(make_scene: Callable[..., MadeScene]) -> None:

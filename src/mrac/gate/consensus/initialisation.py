@@ -20,7 +20,7 @@ _APART: Final = 0.25  # in log depth: two guesses nearer than this would converg
 _CONSIDERED: Final = 40  # guesses per start that are looked through for distinct ones
 _NUM_PAIRS: Final = 800  # of readings, through which lines are drawn
 _REACH: Final = 3.0  # a trend stays within the readings' range widened by this factor
-_SEARCH_ROUNDS: Final = 5  # of EM, for every start
+_SEARCH_ROUNDS: Final = 4  # of EM, for every start
 # Amplitudes of the search, relative to the prior one. A small one separates groups of consistent outliers, and a patch
 # of outliers from an error of the foundation; a large one tolerates a foundation that is off.
 _SEARCHED: Final = (0.4, 0.9)

@@ -29,6 +29,9 @@ _FAR: Final = (math.log(1.2), math.log(6.0))
 # those that matter.
 _ANYWHERE: Final = 2.5  # in log depth, to either side: a factor of 12
 _SENTINEL: Final = 20.0  # density of a value that repeats: uniform over five per cent
+# These two matter most of all constants: a quantised sensor repeats values too.
+_SENTINEL_COUNT: Final = 4  # how often a value must repeat to be suspect
+_SENTINEL_SHARE: Final = 0.06  # and in which share of the readings
 _FLOOR: Final = 1e-3  # of every density: no kind of error is impossible anywhere
 _KIND_COUNTS: Final = (2.0, 1.0, 1.0, 1.0, 1.0)  # Dirichlet prior: flat, but for multipath, the most frequent error
 _SHIFT_STD: Final = 1.5  # of the scale, in log depth: a factor of 4.5, all but unknown
@@ -241,6 +244,12 @@ class MixtureModel:
         total, noise = self.covariance(which, amplitude, inlier)
         residual, var = leave_cluster_out(total, self.error[which], self._clusters)
         return residual, noise.if_inlier(var)
+
+
+def repeated_values(z_m: FloatArray) -> BoolArray:
+    """(K,) whether a reading's value, to a tenth of a millimetre, occurs so often that it may be a sentinel."""
+    _, place, count = np.unique(np.round(z_m, 4), return_inverse=True, return_counts=True)
+    return np.asarray(count[place] >= max(_SENTINEL_COUNT, _SENTINEL_SHARE * z_m.size))
 
 
 def dense_clusters(positions_K2: FloatArray) -> Clusters:
