@@ -268,8 +268,7 @@ class MetricDepth:
         fit: on the samples of `GateResult.for_fit`, one per pixel.
         space: the space of that fit.
         stages: the name of the implementation at each; the foundation is `given` where the call brought relative depth.
-        options: the parameters of each stage, by stage and name.
-        timings_ms: wall time of each stage.
+        options, timings_ms: by stage, its parameters and its wall time.
         cache: `hit` where relative depth was read from disk, `miss` where it was not yet there, else `off`.
     """
 

@@ -37,7 +37,7 @@ def test_a_cell_keeps_the_nearest_of_its_readings(seed: int, size: tuple[int, in
     assert nearest.dtype == np.float32
     assert h * w == pytest.approx(size[0] * size[1] / 4, rel=0.35)
     cells: dict[tuple[int, int], list[float]] = {}
-    for v, u in np.argwhere((z_m > 0) & np.isfinite(z_m)):
+    for v, u in np.argwhere(z_m > 0):
         cells.setdefault((int(v) * h // size[0], int(u) * w // size[1]), []).append(float(z_m[v, u]))
     for (v, u), value in np.ndenumerate(nearest):
         assert value == pytest.approx(min(cells.get((v, u), [0.0])), rel=1e-6)
@@ -55,7 +55,13 @@ def test_what_is_small_is_left_alone() -> None:
     z_m = np.array([[1.0, 0.0, -1.0, np.nan, np.inf, 3.0]] * 16, np.float32).reshape(8, 12)
     same, kept = shrink(image, z_m, 96)
     assert same is image
-    np.testing.assert_array_equal(kept.ravel()[:6], [1, 0, 0, 0, 0, 3])
+    np.testing.assert_array_equal(kept.ravel()[:6], [1, 0, 0, 0, np.inf, 3])
+
+
+def test_sky_stays_sky_unless_something_stands_before_it() -> None:
+    z_m = np.array([[np.inf, np.inf, np.inf, 7.0, 0.0, 0.0], [np.inf, 0.0, 5.0, np.inf, np.nan, -1.0]], np.float32)
+    _, small = shrink(np.zeros((2, 6, 3), np.uint8), z_m, 3)
+    np.testing.assert_array_equal(small, [[np.inf, 5.0, 0.0]])
 
 
 def test_every_set_is_loaded_by_itself(tmp_path: Path) -> None:

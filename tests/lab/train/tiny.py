@@ -40,7 +40,7 @@ def frames(num: int = 4, set_name: str = "a", size: tuple[int, int] = SIZE) -> F
     return Frames(torch.stack(images), torch.stack(depths), torch.full((num,), 0.9 * size[1]), names, names)
 
 
-def write_pack(folder: Path, num: int = 6, size: tuple[int, int] = SIZE) -> Path:
+def write_pack(folder: Path, num: int = 6, size: tuple[int, int] = SIZE, set_name: str = "toy") -> Path:
     """A folder with a manifest as `mrac train foundation --data` takes it; depth in millimetres, a scene per frame."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = ["set,id,scene,rgb,depth,depth_scale,depth_offset"]
@@ -48,6 +48,6 @@ def write_pack(folder: Path, num: int = 6, size: tuple[int, int] = SIZE) -> Path
         image, z = floor(*size, i)
         Image.fromarray(image.permute(1, 2, 0).numpy()).save(folder / f"{i}.png")
         Image.fromarray((z.numpy() * 1000).astype(np.uint16)).save(folder / f"{i}_depth.png")
-        rows.append(f"toy,{i},room_{i},{i}.png,{i}_depth.png,0.001,0")
+        rows.append(f"{set_name},{i},room_{i},{i}.png,{i}_depth.png,0.001,0")
     (folder / "manifest.csv").write_text("\n".join(rows) + "\n")
     return folder

@@ -41,7 +41,14 @@ def train_command() -> None:
 
 
 @train_command.command()
-@click.option("--data", type=PATH, required=True, metavar="DIR", help="Training pack: a folder with a manifest.csv.")
+@click.option(
+    "--data",
+    type=PATH,
+    required=True,
+    multiple=True,
+    metavar="DIR",
+    help="Training pack: a folder with a manifest.csv.",
+)
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="Folder for state, log and network.")
 @click.option("--device", default="", metavar="NAME", help="cpu or cuda. Default: the GPU where there is one.")
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of everything drawn.")
@@ -57,10 +64,13 @@ def train_command() -> None:
 @click.option(
     "--steps", type=_FACTOR, default=1.0, show_default=True, metavar="FACTOR", help="Of the recipe's number of steps."
 )
+@click.option(
+    "--leave-out", multiple=True, metavar="NAME", help="A set or a scene that is never trained on, only measured on."
+)
 @click.option("--scenes", type=COUNT, metavar="N", help="Rendered scenes. Default: the recipe's 4000; 0 for none.")
 @click.option("--from", "teacher", type=PATH, metavar="FILE", help="A second round: embedded.safetensors of a first.")
 def foundation(
-    data: Path, out: Path, device: str, hold_out: float, fold: tuple[int, int] | None, **recipe_options: Any
+    data: tuple[Path, ...], out: Path, device: str, hold_out: float, fold: tuple[int, int] | None, **recipe_options: Any
 ) -> None:
     """Train the embedded foundation: 13 minutes on one H200. Killed, the same command goes on.
 
@@ -68,6 +78,7 @@ def foundation(
 
     \b
     Examples:
+      mrac train foundation --data pack/train --data pack/more --data pack/sky --out run
       mrac train foundation --data pack/train --out run --hold-out 0.14
       mrac train foundation --data pack/train --out without0 --fold 0/3 --steps 0.3
       mrac train foundation --data pack/train --out run2 --from run/embedded.safetensors
@@ -93,10 +104,11 @@ def foundation(
     num_scenes = recipe.num_scenes if scenes is None else scenes
     recipe = replace(recipe, phases=phases, warmup=warmup, num_scenes=num_scenes)
 
-    def is_held(scene: str) -> bool:
-        return is_held_out(scene, hold_out) if fold is None else fold_of(scene, fold[1]) == fold[0]
+    def is_held(set_name: str, scene: str) -> bool:
+        return is_held_out(scene, hold_out) if fold is None else fold_of(set_name, scene, fold[1]) == fold[0]
 
-    network = train_foundation(recipe, RunOptions(data, out, device, teacher=teacher), is_held, Console())
+    run = RunOptions(data, out, device, teacher=teacher, leave_out=recipe_options["leave_out"])
+    network = train_foundation(recipe, run, is_held, Console())
     click.echo(f"{network}: {network.stat().st_size / 1e6:.1f} MB")
 
 

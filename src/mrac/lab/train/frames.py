@@ -13,10 +13,16 @@ from torch import Tensor
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.lab.data.manifest import Frame, read_manifest
-from mrac.lab.train.sky import find_sky
+from mrac.lab.train.sky import find_sky, labelled_sky
 
 # Focal length over image width, which is all a virtual camera needs to know; 0.9 is a phone's.
-_FOCAL = {"nyu": 519.0 / 640.0, "kitti15": 721.0 / 1242.0, "kitti_seq": 721.0 / 1242.0}
+_FOCAL = {
+    "nyu": 519.0 / 640.0,
+    "kitti15": 721.0 / 1242.0,
+    "kitti_seq": 721.0 / 1242.0,
+    "mosd": 525.0 / 640.0,
+    "redkitchen": 525.0 / 640.0,
+}
 _FOCAL_UNKNOWN = 0.9
 # NYUv2's images carry a white margin, its depth invented values under it: (top, bottom, left, right) of 480 × 640.
 _MARGIN = {"nyu": (10 / 480, 10 / 480, 10 / 640, 10 / 640)}
@@ -61,20 +67,22 @@ class Frames:
         return Frames(self.images[index], self.z_m[index], self.focal_px[index], names, scenes)
 
 
-def load_frames(folder: Path, device: torch.device, num_pixels: int) -> list[Frames]:
+def load_frames(folder: Path, device: torch.device, num_pixels: int, *, labelled: bool = False) -> list[Frames]:
     """Reads every set of a pack, one `Frames` per set.
 
     Args:
         folder: with a manifest.csv whose rows have a `depth`.
         device: where the tensors go.
         num_pixels: images larger than this are shrunk to it; depth keeps the nearest reading of each cell.
+        labelled: also the rows without depth that have a `label`, of which `sky_id` is the sky. Their depth was not
+            measured: it is good for a foundation (see `labelled_sky`), not for what learns from measurements.
 
     Raises:
         ContractError: the folder has no manifest, no row with depth, or a file that cannot be read or does not fit.
     """
     by_set: dict[str, list[Frame]] = {}
     for frame in read_manifest(folder):
-        if frame.row.get("depth"):
+        if frame.row.get("depth") or (labelled and frame.row.get("label")):
             by_set.setdefault(frame.row["set"], []).append(frame)
     if not by_set:
         raise ContractError(f"train: {folder}/manifest.csv has no row with a depth file; column `depth` is needed")
@@ -108,7 +116,8 @@ def scene_of(frame: Frame) -> str:
 
 
 def _read(frame: Frame) -> tuple[ImageArray, FloatArray]:
-    image, z_m = frame.image(), frame.depth_m("depth")
+    image = frame.image()
+    z_m = frame.depth_m("depth") if frame.row.get("depth") else labelled_sky(frame, image)
     if image.shape[:2] != z_m.shape:
         raise ContractError(
             f"train: {frame.folder}: the image of {frame.name} is {image.shape[1]} × {image.shape[0]} pixels, its "
@@ -122,15 +131,18 @@ def shrink(image: ImageArray, z_m: FloatArray, num_pixels: int) -> tuple[ImageAr
 
     Returns:
         (h, w, 3) uint8 and (h, w) float32; a cell of depth takes the nearest of the readings in it, 0 without any:
-        what the camera sees at a silhouette is the surface in front.
+        what the camera sees at a silhouette is the surface in front. Infinite depth is sky and stays so.
     """
     H, W = z_m.shape
     factor = (num_pixels / (H * W)) ** 0.5
     if factor >= 1.0:
-        return image, np.where((z_m > 0) & np.isfinite(z_m), z_m, 0).astype(np.float32)
+        return image, np.where(z_m > 0, z_m, 0).astype(np.float32)
     h, w = round(H * factor), round(W * factor)
     small = np.asarray(Image.fromarray(image).resize((w, h), Image.Resampling.BOX, reducing_gap=None))
     rows, columns = np.nonzero(z_m > 0)
     nearest = np.full((h, w), np.inf, dtype=np.float32)
-    np.minimum.at(nearest, (rows * h // H, columns * w // W), z_m[rows, columns])
-    return small, np.where(np.isfinite(nearest), nearest, 0).astype(np.float32)
+    cells = rows * h // H, columns * w // W
+    np.minimum.at(nearest, cells, z_m[rows, columns])
+    measured = np.zeros((h, w), dtype=bool)
+    measured[cells] = True
+    return small, np.where(measured, nearest, 0).astype(np.float32)

@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 from rich.console import Console
 from safetensors import safe_open
 from safetensors.torch import load_file
@@ -50,13 +52,24 @@ test_run.train(data, out)
 """
 
 
-def train(data: Path, out: Path, options: FoundationOptions = OPTIONS, hold_out: float = 0.0) -> Path:
+def train(
+    data: Path,
+    out: Path,
+    options: FoundationOptions = OPTIONS,
+    hold_out: float = 0.0,
+    *,
+    more: tuple[Path, ...] = (),
+    set_out: str = "",
+) -> Path:
     """A run without the published encoder and without the export, which have tests of their own."""
     with pytest.MonkeyPatch.context() as patch, Path(os.devnull).open("w") as nowhere:
         patch.setattr(recipe, "published_encoder", lambda variant: None)
         patch.setattr(recipe, "export_foundation", lambda network, path: None)
         return train_foundation(
-            options, RunOptions(data, out, "cpu", 2), lambda scene: is_held_out(scene, hold_out), Console(file=nowhere)
+            options,
+            RunOptions((data, *more), out, "cpu", 2),
+            lambda set_name, scene: set_name == set_out or is_held_out(scene, hold_out),
+            Console(file=nowhere),
         )
 
 
@@ -169,6 +182,65 @@ def test_what_is_held_out_is_never_trained_on(pack: Path, tmp_path: Path, monkey
     (line,) = log(tmp_path)
     assert isinstance(line["abs_rel"], dict)
     assert 0 < line["abs_rel"]["toy"] < 10
+
+
+def test_several_packs_are_one_training_and_a_set_is_held_out_whole(
+    pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In all three a scene has one name: it is the set that decides.
+    yard = tiny.write_pack(tmp_path / "yard", 3, set_name="yard")
+    shed = tiny.write_pack(tmp_path / "shed", 2, set_name="shed")
+    trained: list[list[str]] = []
+    start = FoundationTraining.__init__
+
+    def spy(self: FoundationTraining, options: FoundationOptions, sets: list[Frames], *rest: None) -> None:
+        trained.append([f"{frames.set_name} {len(frames)}" for frames in sets])
+        start(self, options, sets, *rest)
+
+    monkeypatch.setattr(FoundationTraining, "__init__", spy)
+    out = tmp_path / "out"
+    train(pack, out, tiny.narrow(2), more=(yard, shed), set_out="yard")
+    assert trained == [["toy 6", "shed 2"]]
+    (line,) = log(out)
+    assert isinstance(line["abs_rel"], dict)
+    assert line["abs_rel"].keys() == {"yard"}
+    with pytest.raises(ContractError, match=r"other frames \(yard\)"):
+        train(pack, out, tiny.narrow(2), more=(yard, shed))
+
+
+def test_a_large_set_is_measured_on_a_part_spread_over_it(
+    pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[tuple[str, ...]] = []
+
+    def watch(network: DepthNetwork, frames: Frames) -> float:
+        measured.append(frames.names)
+        return validate(network, frames)
+
+    monkeypatch.setattr(recipe, "validate", watch)
+    monkeypatch.setattr(recipe, "_MEASURED", 4)
+    other = tiny.write_pack(tmp_path / "other", 2, set_name="other")
+    train(other, tmp_path / "out", tiny.narrow(2), more=(pack,), set_out="toy")
+    assert measured == [("toy/0", "toy/2", "toy/4")]
+
+
+def test_streets_with_labelled_sky_are_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pack = tiny.write_pack(tmp_path / "pack", 2)
+    Image.fromarray(np.repeat([[7], [3]], 32, axis=0).repeat(96, axis=1).astype(np.uint8)).save(pack / "label.png")
+    (pack / "manifest.csv").write_text("set,id,scene,rgb,label,sky_id\nstreet,0,a,0.png,label.png,7\n")
+    seen: list[Frames] = []
+    start = FoundationTraining.__init__
+
+    def spy(self: FoundationTraining, options: FoundationOptions, sets: list[Frames], *rest: None) -> None:
+        seen.extend(sets)
+        start(self, options, sets, *rest)
+
+    monkeypatch.setattr(FoundationTraining, "__init__", spy)
+    train(pack, tmp_path / "out", tiny.narrow(2))
+    (frames,) = seen
+    assert bool(frames.z_m[0, :28].isinf().all())
+    assert bool(frames.z_m[0, 36:].isfinite().all())
+    assert float(frames.z_m[0, 36:].min()) > 0
 
 
 def test_a_share_of_the_scenes_is_held_out() -> None:

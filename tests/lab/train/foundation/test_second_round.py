@@ -63,11 +63,11 @@ def test_another_teacher_is_another_run(teacher: DepthNetwork, tmp_path: Path) -
     with torch.no_grad():
         teacher.out.weight.add_(0.1)
     save_network(teacher, tmp_path / "b.safetensors", {})
-    run = RunOptions(pack, tmp_path / "run", "cpu", teacher=tmp_path / "a.safetensors")
-    train_foundation(options, run, lambda _: False, Console(quiet=True))
-    other = RunOptions(pack, tmp_path / "run", "cpu", teacher=tmp_path / "b.safetensors")
+    run = RunOptions((pack,), tmp_path / "run", "cpu", teacher=tmp_path / "a.safetensors")
+    train_foundation(options, run, lambda *_: False, Console(quiet=True))
+    other = RunOptions((pack,), tmp_path / "run", "cpu", teacher=tmp_path / "b.safetensors")
     with pytest.raises(ContractError, match="taught_by"):
-        train_foundation(options, other, lambda _: False, Console(quiet=True))
+        train_foundation(options, other, lambda *_: False, Console(quiet=True))
 
 
 def test_a_wrong_file_is_one_line(teacher: DepthNetwork, tmp_path: Path) -> None:

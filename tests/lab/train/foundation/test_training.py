@@ -14,6 +14,7 @@ from mrac.lab.train.foundation.training import (
     FoundationTraining,
     Phase,
     Weights,
+    frame_odds,
     rate_at,
     upsample,
 )
@@ -91,6 +92,36 @@ def test_sets_without_a_share_come_by_their_size() -> None:
         training.step = step
         num += int((training.batch().z_m.amax(dim=(1, 2)) > 50).sum())
     assert num / 400 == pytest.approx(0.25, abs=0.08)
+
+
+def test_ten_frames_of_one_scene_count_as_the_root_of_ten() -> None:
+    frames = replace(tiny.frames(12), scenes=("hall",) * 10 + ("attic", "cellar"))
+    odds = frame_odds(frames)
+    torch.testing.assert_close(odds[10:], torch.ones(2))
+    torch.testing.assert_close(odds[:10].sum(), torch.tensor(10**0.5))
+    torch.testing.assert_close(odds[:10], odds[:1].expand(10))
+
+
+def test_a_batch_is_drawn_by_these_odds() -> None:
+    options = tiny.narrow(phases=(Phase(100, 20, (((32, 32), 1.0),)),), paste=0.0)
+    frames = replace(tiny.frames(10, size=(32, 32)), scenes=("hall",) * 9 + ("attic",))
+    frames.z_m[:9] = 100.0
+    training = FoundationTraining(options, [frames], None)
+    num = 0
+    for step in range(40):
+        training.step = step
+        num += int((training.batch().z_m.amax(dim=(1, 2)) > 50).sum())
+    # Three to one; one frame as often as any other would be nine to one.
+    assert num / 800 == pytest.approx(0.75, abs=0.05)
+
+
+def test_a_share_of_a_batch_has_something_pasted_before_it() -> None:
+    phases = (Phase(100, 16, ((tiny.SIZE, 1.0),)),)
+    sets = [tiny.frames(8)]
+    plain, pasted = (FoundationTraining(tiny.narrow(phases=phases, paste=p), sets, None).batch() for p in (0.0, 1.0))
+    nearer = (pasted.z_m < plain.z_m) | (plain.z_m == 0) & (pasted.z_m > 0)
+    assert bool(nearer.any())
+    torch.testing.assert_close(pasted.z_m[~nearer], plain.z_m[~nearer], rtol=0, atol=0)
 
 
 def test_phases_follow_one_another() -> None:

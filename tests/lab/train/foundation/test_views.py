@@ -37,9 +37,9 @@ def plane() -> Frames:
 
 def sample(options: ViewOptions, size: tuple[int, int] = SIZE, seed: int = 0) -> tuple[Views, _Cameras, Tensor]:
     """Views, the cameras that took them, and 1 or -1 for each that is mirrored: the same draws once more."""
-    views = sample_views(plane(), NUM, size, options, torch.Generator().manual_seed(seed))
+    views = sample_views(plane(), torch.ones(1), NUM, size, options, torch.Generator().manual_seed(seed))
     again = torch.Generator().manual_seed(seed)
-    torch.randint(1, (NUM,), generator=again)
+    torch.multinomial(torch.ones(1), NUM, replacement=True, generator=again)
     cameras = _draw_cameras(torch.full((NUM,), FOCAL_PX), (HEIGHT, WIDTH), size, options, again)
     return views, cameras, torch.where(torch.rand(NUM, generator=again) < 0.5, -1.0, 1.0)
 
@@ -139,7 +139,7 @@ def test_nothing_outside_the_frame_has_depth() -> None:
 def test_what_was_not_measured_stays_unknown() -> None:
     frames = plane()
     frames.z_m[:, :, : WIDTH // 2] = 0
-    views = sample_views(frames, NUM, SIZE, ViewOptions(), torch.Generator().manual_seed(0))
+    views = sample_views(frames, torch.ones(1), NUM, SIZE, ViewOptions(), torch.Generator().manual_seed(0))
     share = float((views.z_m > 0).float().mean())
     assert 0.2 < share < 0.8
     assert bool(((views.z_m == 0) | (views.z_m > 0.5)).all()), "never a mixture of known and unknown"
@@ -149,6 +149,22 @@ def test_the_whole_frame_fits_a_view_of_its_own_shape() -> None:
     views, _, mirror = sample(STILL, (HEIGHT, WIDTH))
     for z, sign in zip(views.z_m, mirror, strict=True):
         torch.testing.assert_close(z if sign > 0 else z.flip(-1), plane().z_m[0])
+
+
+@pytest.mark.parametrize("odds", [(1.0, 3.0, 0.0), (0.1, 0.3, 0.0), (0.0, 0.0, 1.0)])
+def test_frames_come_as_often_as_their_odds_say(odds: tuple[float, float, float]) -> None:
+    frames = Frames(
+        torch.arange(3, dtype=torch.uint8)[:, None, None, None].expand(3, 3, 8, 8),
+        torch.ones(3, 8, 8),
+        torch.full((3,), 8.0),
+        ("a/0", "a/1", "a/2"),
+        ("a", "a", "a"),
+    )
+    views = sample_views(frames, torch.tensor(odds), 400, (8, 8), ViewOptions(), torch.Generator().manual_seed(0))
+    drawn = views.image[:, 0, 4, 4].round().long().bincount(minlength=3) / 400
+    expected = torch.tensor(odds) / sum(odds)
+    torch.testing.assert_close(drawn, expected, atol=0.08, rtol=0)
+    assert not drawn[expected == 0].any()
 
 
 def test_the_generator_decides() -> None:

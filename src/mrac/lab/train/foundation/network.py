@@ -185,7 +185,7 @@ class NetworkOptions:
     variant: int = 2
     channels: tuple[int, int, int, int, int] = (192, 128, 96, 64, 32)
     num_attention: int = 2
-    drop: float = 0.1
+    drop: float = 0.15
 
 
 class DepthNetwork(nn.Module):

@@ -1,4 +1,4 @@
-"""Frames of scenes that were made up: where real depth is thin, exact depth of plain rooms, streets and table tops."""
+"""Frames of scenes that were made up: where real depth is thin, exact depth of rooms, streets, tables and gardens."""
 
 import torch
 from torch import Tensor

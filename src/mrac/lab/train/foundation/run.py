@@ -25,6 +25,7 @@ from mrac.lab.train.frames import Frames, load_frames
 from mrac.lab.train.log import STATE, append_line, make_folder, number, progress_bar, tidy
 
 _SCENE_SIZE = (360, 480)
+_MEASURED = 100  # frames of a set that are held out
 
 
 @dataclass(frozen=True)
@@ -32,29 +33,31 @@ class RunOptions:
     """What does not change the network that comes out, but where, how and how closely watched.
 
     Attributes:
-        data: the training pack, a folder with a manifest.csv.
+        data: the training packs, folders with a manifest.csv.
         out: for the state, the log and the network.
         device: `cpu`, `cuda`, or empty for the GPU where there is one.
         save_every: steps.
+        leave_out: sets and scenes that are measured on and never trained on, besides those that are held out.
         teacher: weights of an earlier run (its embedded.safetensors) to go on from; None starts from ImageNet.
     """
 
-    data: Path
+    data: tuple[Path, ...]
     out: Path
     device: str = ""
     save_every: int = 500
+    leave_out: tuple[str, ...] = ()
     teacher: Path | None = None
 
 
 def train_foundation(
-    options: FoundationOptions, run: RunOptions, is_held: Callable[[str], bool], console: Console
+    options: FoundationOptions, run: RunOptions, is_held: Callable[[str, str], bool], console: Console
 ) -> Path:
     """Trains, or goes on where a killed run stopped, and exports.
 
     Args:
         options: of the recipe.
         run: of this run.
-        is_held: which scenes are measured on and never trained on.
+        is_held: by set and scene, what is measured on and never trained on.
         console: for the progress bar.
 
     Returns:
@@ -68,12 +71,14 @@ def train_foundation(
     if run.teacher is not None:
         options = dataclasses.replace(options, taught_by=hashlib.sha256(run.teacher.read_bytes()).hexdigest())
     make_folder(run.out)  # now, not when the first state is to be written
-    console.print(f"reading {run.data} ...")
-    sets = load_frames(run.data, device, options.frame_pixels)
-    held = [part for frames in sets if len(part := frames.take(is_held))]
-    sets = [part for frames in sets if len(part := frames.take(lambda s: not is_held(s)))]
+    where = " and ".join(map(str, run.data))
+    console.print(f"reading {where} ...")
+    sets = [s for folder in run.data for s in load_frames(folder, device, options.frame_pixels, labelled=True)]
+    if unknown := set(run.leave_out).difference(*({s.set_name, *s.scenes} for s in sets)):
+        raise ContractError(f"train: {min(unknown)!r} is to be left out, but is neither a set nor a scene of {where}")
+    held, sets = (_parts(sets, is_held, run.leave_out, wanted) for wanted in (True, False))
     if not sets:
-        raise ContractError(f"train: all scenes of {run.data} are held out, which leaves none to train on")
+        raise ContractError(f"train: all scenes of {where} are held out, which leaves none to train on")
     if options.num_scenes:
         console.print(f"rendering {options.num_scenes} scenes ...")
         sets.append(render_frames(options.num_scenes, _SCENE_SIZE, sets[0].images, options.seed))
@@ -91,6 +96,22 @@ def train_foundation(
     network = run.out / "embedded.onnx"
     export_foundation(training.averaged, network)
     return network
+
+
+def _parts(
+    sets: list[Frames], is_held: Callable[[str, str], bool], leave_out: tuple[str, ...], wanted: bool
+) -> list[Frames]:
+    """Of each set the frames that are held or left out, or the others; sets without any are left away."""
+    parts = []
+    for frames in sets:
+        name = frames.set_name
+        out = [name in leave_out or scene in leave_out or is_held(name, scene) for scene in frames.scenes]
+        index = [i for i, one in enumerate(out) if one == wanted]
+        if wanted:  # measuring all would take as long as training
+            index = index[:: max(1, -(-len(index) // _MEASURED))]
+        if index:
+            parts.append(frames.pick(index))
+    return parts
 
 
 def _advance_to_end(training: FoundationTraining, held: list[Frames], run: RunOptions, console: Console) -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,11 +20,15 @@ from mrac.lab.train.foundation.losses import (
     sky_l1,
 )
 from mrac.lab.train.foundation.network import DepthNetwork, NetworkOptions
+from mrac.lab.train.foundation.occlusion import paste_foregrounds
 from mrac.lab.train.foundation.photometric import hide_patches, vary_colours
 from mrac.lab.train.foundation.views import ViewOptions, Views, sample_views
 from mrac.lab.train.frames import Frames
 
-_SKY_M = 200.0  # the least the sky is away: well beyond what the street scenes reach
+# The sky is at least so much farther than the farthest depth that is known in an image, and no more than the second is
+# asked for. Measured against the network's own answer for the rest instead, which holds sky that nobody labelled, each
+# pushes the other up without end; against a fixed 200 m, bright and leafy things of other streets became far too.
+_SKY_MARGIN, _SKY_ENOUGH = math.log(1.3), math.log(150.0)
 CANONICAL_FOCAL = 0.9  # focal length over width for which the output is in metres, as far as one picture can tell
 _AVERAGE_EVERY = 5  # steps: in five the weights move little
 
@@ -68,7 +73,7 @@ class FoundationOptions:
         weight_decay: of AdamW.
         warmup: steps until the peak; then a cosine to zero.
         average: of the weights, exponential, per step.
-        colour, hide: strength of `vary_colours`, share of `hide_patches`.
+        colour, hide, paste: strength of `vary_colours`, shares of `hide_patches` and `paste_foregrounds`.
         frame_pixels: images of the pack are shrunk to this.
         taught_by: the content of the teacher's file, so that a run does not go on with another.
         seed: of everything drawn.
@@ -79,7 +84,16 @@ class FoundationOptions:
         Phase(5_200, 64, (((288, 384), 0.75), ((192, 640), 0.25))),
     )
     shares: dict[str, float] = field(
-        default_factory=lambda: {"nyu": 0.62, "kitti15": 0.13, "kitti_seq": 0.05, "scenes": 0.2}
+        default_factory=lambda: {
+            "nyu": 0.50,
+            "kitti15": 0.11,
+            "kitti_seq": 0.03,
+            "camvid": 0.03,
+            "hololens": 0.05,
+            "mosd": 0.05,
+            "redkitchen": 0.03,
+            "scenes": 0.20,
+        }
     )
     num_scenes: int = 4_000
     encoder_rate: float = 5e-4
@@ -90,6 +104,7 @@ class FoundationOptions:
     weights: Weights = field(default_factory=Weights)
     colour: float = 1.0
     hide: float = 0.3
+    paste: float = 0.2
     views: ViewOptions = field(default_factory=ViewOptions)
     network: NetworkOptions = field(default_factory=NetworkOptions)
     frame_pixels: int = 420 * 560
@@ -164,6 +179,7 @@ class FoundationTraining:
         own, mean = self.network.state_dict(), self.averaged.state_dict()
         floats = [name for name, value in own.items() if value.dtype.is_floating_point]
         self._own, self._mean = [own[name] for name in floats], [mean[name] for name in floats]
+        self._odds = [frame_odds(frames) for frames in sets]
         self.step = 0
 
     @property
@@ -184,13 +200,14 @@ class FoundationTraining:
         share = np.array([options.shares.get(s.set_name, len(s) / sum(map(len, self.sets))) for s in self.sets])
         counts = choose.multinomial(phase.batch, share / share.sum())
         parts = [
-            sample_views(frames, int(num), size, options.views, generator)
-            for frames, num in zip(self.sets, counts, strict=True)
+            sample_views(frames, odds, int(num), size, options.views, generator)
+            for frames, odds, num in zip(self.sets, self._odds, counts, strict=True)
             if num
         ]
-        image = vary_colours(torch.cat([part.image for part in parts]), generator, options.colour)
-        image = hide_patches(image, generator, options.hide)
-        return Views(image, torch.cat([p.z_m for p in parts]), torch.cat([p.focal for p in parts]))
+        views = Views(*(torch.cat(same) for same in zip(*((p.image, p.z_m, p.focal) for p in parts), strict=True)))
+        views = paste_foregrounds(views, generator, options.paste)
+        image = hide_patches(vary_colours(views.image, generator, options.colour), generator, options.hide)
+        return replace(views, image=image)
 
     def advance(self) -> Tensor:
         """One step; gives the loss, still on the device."""
@@ -227,12 +244,13 @@ class FoundationTraining:
         canonical_B = torch.log(CANONICAL_FOCAL / views.focal)
         target = target + canonical_B[:, None, None]
         error = predicted_BHW - target
+        far_B = torch.where(known > 0, target, -torch.inf).amax(dim=(1, 2)).clamp(max=_SKY_ENOUGH)
         total = (
             weights.shift * shift_invariant_l1(error, known)
             + weights.affine * affine_invariant_l1(predicted_BHW, target, known)
             + weights.gradient * gradient_l1(error, known)
             + weights.metric * metric_l1(error, known)
-            + weights.sky * sky_l1(predicted_BHW, views.z_m, math.log(_SKY_M) + canonical_B)
+            + weights.sky * sky_l1(predicted_BHW, views.z_m, far_B + _SKY_MARGIN)
         )
         if self.teacher is not None:
             # Everywhere but in the sky: a teacher that was never told about it has nothing to teach there.
@@ -256,6 +274,12 @@ class FoundationTraining:
         # The first steps must not be remembered as long as the last: the decay grows to its value.
         decay = min(self.options.average**_AVERAGE_EVERY, (1.0 + self.step) / (10.0 * _AVERAGE_EVERY + self.step))
         torch._foreach_lerp_(self._mean, self._own, 1.0 - decay)  # one by one it is five hundred small operations
+
+
+def frame_odds(frames: Frames) -> Tensor:
+    """(N,) how often each frame is drawn, on its device: ten frames of one scene count as √10 of different ones."""
+    count = Counter(frames.scenes)
+    return torch.tensor([count[scene] ** -0.5 for scene in frames.scenes], device=frames.images.device)
 
 
 def rate_at(step: int, num_steps: int, warmup: int) -> float:

@@ -22,9 +22,9 @@ class ViewOptions:
         plain: share of views that show the whole frame as it was taken, as in use.
     """
 
-    turn_deg: float = 7.0
-    roll_deg: float = 5.0
-    zoom: float = 1.6
+    turn_deg: float = 8.0
+    roll_deg: float = 6.0
+    zoom: float = 1.8
     stretch: float = 1.1
     plain: float = 0.3
 
@@ -56,7 +56,7 @@ class _Cameras:
 
 
 def sample_views(
-    frames: Frames, num: int, size: tuple[int, int], options: ViewOptions, generator: torch.Generator
+    frames: Frames, odds_N: Tensor, num: int, size: tuple[int, int], options: ViewOptions, generator: torch.Generator
 ) -> Views:
     """Random views of random frames, half of them mirrored.
 
@@ -65,7 +65,8 @@ def sample_views(
     the picture.
 
     Args:
-        frames: to choose from.
+        frames: N, to choose from.
+        odds_N: how often each is chosen, up to a factor.
         num: B.
         size: (H, W) of the views, in pixels.
         options: of the virtual camera.
@@ -75,7 +76,7 @@ def sample_views(
         `Views` of that size.
     """
     device = frames.images.device
-    index = torch.randint(len(frames), (num,), generator=generator, device=device)
+    index = torch.multinomial(odds_N, num, replacement=True, generator=generator)
     focal_px = frames.focal_px[index]
     h, w = frames.images.shape[2:]
     cameras = _draw_cameras(focal_px, (h, w), size, options, generator)

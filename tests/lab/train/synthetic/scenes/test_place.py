@@ -8,7 +8,15 @@ from torch import Tensor
 
 from mrac.lab.train.synthetic.scenes.dice import Dice
 from mrac.lab.train.synthetic.scenes.pieces import Body, Piece
-from mrac.lab.train.synthetic.scenes.place import keep_within, sizes, stand, too_close, top_height, without
+from mrac.lab.train.synthetic.scenes.place import (
+    keep_within,
+    random_rotation,
+    sizes,
+    stand,
+    too_close,
+    top_height,
+    without,
+)
 from mrac.lab.train.synthetic.scenes.rooms import sample_rooms
 from mrac.lab.train.synthetic.scenes.scene import Pieces
 from mrac.lab.train.synthetic.scenes.table_tops import sample_table_tops
@@ -96,6 +104,23 @@ def test_furniture_stays_between_the_walls_and_on_the_floor() -> None:
         assert float((scene.shell_low[:, None, None, axis] - low[..., axis]).nan_to_num(-1.0).max()) < 1e-3
         assert float((high[..., axis] - scene.shell_high[:, None, None, axis]).nan_to_num(-1.0).max()) < 1e-3
     assert float(low[..., 1].nan_to_num(9.0).amin()) == pytest.approx(0.0, abs=1e-5)
+
+
+def test_random_rotations_are_rotations() -> None:
+    rotation = random_rotation(roll(64), 5)
+    assert rotation.shape == (64, 5, 3, 3)
+    # A dozen float32 roundings of 2^-24 in each entry, three products to a sum.
+    identity = torch.eye(3).expand(64, 5, 3, 3)
+    torch.testing.assert_close(rotation @ rotation.transpose(-1, -2), identity, atol=32 * 2.0**-24, rtol=0)
+    torch.testing.assert_close(torch.linalg.det(rotation), torch.ones(64, 5), atol=64 * 2.0**-24, rtol=0)
+    assert torch.equal(rotation, random_rotation(roll(64), 5))
+
+
+def test_every_orientation_is_as_likely() -> None:
+    # Haar measure: every entry has mean 0 and variance 1/3, as a coordinate of a point on the sphere.
+    rotation = random_rotation(roll(4000), 5).flatten(0, 1)
+    torch.testing.assert_close(rotation.mean(0), torch.zeros(3, 3), atol=0.02, rtol=0)
+    torch.testing.assert_close(rotation.square().mean(0), torch.full((3, 3), 1 / 3), atol=0.02, rtol=0)
 
 
 def test_bodies_that_are_nothing_take_no_room() -> None:

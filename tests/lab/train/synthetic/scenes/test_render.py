@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from mrac.lab.train.synthetic.scenes.dice import Dice
+from mrac.lab.train.synthetic.scenes.gardens import sample_gardens
 from mrac.lab.train.synthetic.scenes.render import render, sample_scenes
 from mrac.lab.train.synthetic.scenes.roles import LOOKS, Role, Texture
 from mrac.lab.train.synthetic.scenes.rooms import sample_rooms
@@ -17,7 +18,7 @@ from mrac.lab.train.synthetic.scenes.texture import NUM_LEVELS, SIZE, build_atla
 
 SIZE_PX = (36, 48)
 Sampler = Callable[[Dice], SceneBatch]
-SAMPLERS: tuple[Sampler, ...] = (sample_rooms, sample_streets, sample_table_tops, sample_scenes)
+SAMPLERS: tuple[Sampler, ...] = (sample_rooms, sample_streets, sample_table_tops, sample_gardens, sample_scenes)
 
 
 def batch(sample: Sampler, seed: int = 0, photographs: Tensor | None = None) -> tuple[Tensor, Tensor]:

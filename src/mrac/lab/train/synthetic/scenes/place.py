@@ -12,7 +12,7 @@ from mrac.lab.train.synthetic.scenes.dice import Dice, constant
 from mrac.lab.train.synthetic.scenes.furniture import FURNITURE
 from mrac.lab.train.synthetic.scenes.pieces import Body, Piece, Template
 from mrac.lab.train.synthetic.scenes.roles import Role
-from mrac.lab.train.synthetic.scenes.scene import NUM_BOXES, NUM_ROUNDS, Pieces, yaw_rotation
+from mrac.lab.train.synthetic.scenes.scene import NUM_BOXES, NUM_ROUNDS, Pieces, matrix, yaw_rotation
 
 # Small things on a surface differ most from one to the next: they are resized and shifted one by one.
 _LOOSE = (Role.ITEM, Role.PAPER, Role.BOOKS)
@@ -93,6 +93,23 @@ def stand(
         half=half * stretch * scale,
         bulge=table.bulge[which_BK],
         role=table.role[which_BK],
+    )
+
+
+def random_rotation(dice: Dice, count: int) -> Tensor:
+    """(B, count, 3, 3) rotations, every orientation as likely: from unit quaternions."""
+    q = dice.normal(count, 4)
+    w, x, y, z = (q / q.norm(dim=-1, keepdim=True).clamp_min(1e-6)).unbind(-1)
+    return matrix(
+        1 - 2 * (y * y + z * z),
+        2 * (x * y - w * z),
+        2 * (x * z + w * y),
+        2 * (x * y + w * z),
+        1 - 2 * (x * x + z * z),
+        2 * (y * z - w * x),
+        2 * (x * z - w * y),
+        2 * (y * z + w * x),
+        1 - 2 * (x * x + y * y),
     )
 
 

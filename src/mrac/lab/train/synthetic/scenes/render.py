@@ -7,8 +7,10 @@ from torch import Tensor
 
 from mrac.lab.train.synthetic.scenes.cast import cast, cast_shell, rotate
 from mrac.lab.train.synthetic.scenes.dice import Dice
+from mrac.lab.train.synthetic.scenes.foreground import sample_foreground
+from mrac.lab.train.synthetic.scenes.gardens import sample_gardens
 from mrac.lab.train.synthetic.scenes.materials import sample_materials
-from mrac.lab.train.synthetic.scenes.place import without_parts
+from mrac.lab.train.synthetic.scenes.place import join, without_parts
 from mrac.lab.train.synthetic.scenes.roles import Texture
 from mrac.lab.train.synthetic.scenes.rooms import sample_rooms
 from mrac.lab.train.synthetic.scenes.scene import SceneBatch, mix
@@ -18,13 +20,15 @@ from mrac.lab.train.synthetic.scenes.streets import sample_streets
 from mrac.lab.train.synthetic.scenes.table_tops import sample_table_tops
 from mrac.lab.train.synthetic.scenes.texture import build_atlas, look_up
 
-# Rooms, streets, table tops; two rooms in five, as that is where most of the real data is too.
-_MIX = (0, 0, 1, 2, 2)
+# Rooms, streets, table tops, gardens; fewest streets, of which the real data has most besides rooms.
+_MIX = (0, 0, 1, 2, 2, 3, 3)
+_KINDS = (sample_rooms, sample_streets, sample_table_tops, sample_gardens)
 
 
 def sample_scenes(dice: Dice) -> SceneBatch:
-    """Makes up one scene per image: rooms, streets and table tops."""
-    return mix(dice.one_of(_MIX), tuple(sampler(dice) for sampler in (sample_rooms, sample_streets, sample_table_tops)))
+    """Makes up one scene per image: a room, a street, a table top or a garden, some with things before the camera."""
+    scene = mix(dice.one_of(_MIX), tuple(sampler(dice) for sampler in _KINDS))
+    return replace(scene, rounds=join(scene.rounds, sample_foreground(dice, scene)))
 
 
 def trace(scene: SceneBatch, size: tuple[int, int]) -> tuple[Hits, Tensor]:

@@ -147,7 +147,7 @@ def _greenery(dice: Dice, half_road_B: Tensor, walk_B2: Tensor) -> Pieces:
     return stand(dice, body, sizes(dice, body, rounds=True), place, torch.zeros_like(across), rounds=True)
 
 
-def _sunlight(dice: Dice) -> dict[str, Tensor]:
+def sunlight(dice: Dice) -> dict[str, Tensor]:
     """A sun, brighter or weaker, a faint light from the other side, and the sky."""
     sun = torch.stack((dice.between(-80.0, 80.0), dice.between(30.0, 90.0), dice.between(-80.0, 80.0)), -1)
     both = torch.stack((sun, sun * dice.constant((-1.0, 1.0, -1.0))), 1)
@@ -190,5 +190,5 @@ def sample_streets(dice: Dice) -> SceneBatch:
             *[_buildings(dice, side, kerb + 18.0) for side in (-1.0, 1.0)],
         ),
         rounds=join(wheels, green),
-        **_sunlight(dice),
+        **sunlight(dice),
     )
