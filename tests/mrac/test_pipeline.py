@@ -367,3 +367,17 @@ def test_a_foundation_that_the_readings_contradict_changes_nothing(
     np.testing.assert_array_equal(wrong.depth_m, without.depth_m)
     np.testing.assert_array_equal(wrong.sigma_m, without.sigma_m)
     np.testing.assert_array_equal(wrong.anchors.keep, without.anchors.keep)
+
+
+def test_what_is_not_used_stays_unused_where_a_gate_rejects_all(make_scene: Callable[..., MadeScene]) -> None:
+    @dataclass(frozen=True)
+    class RejectsAll(Gate):
+        def judge(self, samples: Samples, image: object = None, relative: FloatArray | None = None) -> GateResult:
+            none = np.zeros(len(samples))
+            return GateResult(none > 0, none, np.full(len(samples), "no"), none, use_relative=False)
+
+    made = make_scene(20)
+    out = Calibrator(gate=RejectsAll())(made.image, made.anchors, made.relative)
+    without = Calibrator(foundation="none", gate="none")(made.image, made.anchors)
+    assert out.status == "all_anchors_rejected"
+    np.testing.assert_allclose(out.depth_m, without.depth_m, rtol=1e-5)

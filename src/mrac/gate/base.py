@@ -27,7 +27,8 @@ class Gate(ABC):
         """
         result = self.judge(samples, image, relative)
         if len(samples) and not result.for_fit.any():
-            return replace(unjudged(len(samples), "all_anchors_rejected"), features=result.features)
+            kept = unjudged(len(samples), "all_anchors_rejected")
+            return replace(kept, features=result.features, use_relative=result.use_relative)
         return result
 
     @abstractmethod

@@ -89,6 +89,7 @@ class Consensus(MixtureOptions, Gate):
     Attributes:
         min_evidence: by so much, in log evidence, relative depth must improve the model of 50 inliers or more. The
             fewer the readings and the more of them outliers, the less is asked: 0 from 10 inliers more than outliers.
+            Below zero it is the same for any number; −1e6 always uses relative depth.
     """
 
     min_evidence: float = 3.0
@@ -124,7 +125,7 @@ class Consensus(MixtureOptions, Gate):
         """
         few, many = _FULL_EVIDENCE
         majority = len(samples) * (2.0 * first.best.share - 1.0)
-        needed = self.min_evidence * min(max((majority - few) / (many - few), 0.0), 1.0)
+        needed = min(self.min_evidence, self.min_evidence * min(max((majority - few) / (many - few), 0.0), 1.0))
         if samples.x is None or (not samples.flat and self.added_evidence(first) >= needed):
             return None
         bare, features = without_relative(samples), None if features is None else _without_relative(features)

@@ -11,7 +11,14 @@ from mrac.lab.cli.train_heads import PATH, SEED
 
 
 @click.command()
-@click.option("--data", type=PATH, required=True, metavar="DIR", help="Training pack: a folder with a manifest.csv.")
+@click.option(
+    "--data",
+    type=PATH,
+    required=True,
+    multiple=True,
+    metavar="DIR",
+    help="Training pack: folder with a manifest.csv.",
+)
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="Folder for log and weights.")
 @click.option(
     "--out-of-fold",
@@ -19,15 +26,15 @@ from mrac.lab.cli.train_heads import PATH, SEED
     multiple=True,
     required=True,
     metavar="FILE",
-    help="Once per fold, in order: networks (.safetensors) of `mrac train foundation --fold`. Each frame's relative "
+    help="Once per fold, in order: networks of `mrac train foundation --fold`. Each frame's relative "
     "depth comes from the one that never saw its scene.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of everything drawn.")
 @click.option("--epochs", type=click.IntRange(1), metavar="N", help="Default: the recipe's 25.")
-@click.option("--scenes", type=click.IntRange(1), metavar="N", help="Of each set. Default: the recipe's 8800.")
+@click.option("--scenes", type=click.IntRange(1), metavar="N", help="Of each set. Default: the recipe's 6000.")
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that draw scenes. Default: all cores.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Use so many frames of each set only.")
-def gate(data: Path, out: Path, out_of_fold: tuple[Path, ...], **given: Any) -> None:
+def gate(data: tuple[Path, ...], out: Path, out_of_fold: tuple[Path, ...], **given: Any) -> None:
     """Train the classifier of the gate `consensus_learned`: twenty minutes on two cores.
 
     Writes the scenes, log.jsonl and, at the end, consensus_learned.npz. Killed, the same command goes on with the
@@ -35,7 +42,7 @@ def gate(data: Path, out: Path, out_of_fold: tuple[Path, ...], **given: Any) -> 
 
     \b
     Example:
-      mrac train gate --data pack/train --out gate --out-of-fold f0.safetensors --out-of-fold f1.safetensors
+      mrac train gate --data pack/train --data pack/more --out gate --out-of-fold f0.onnx --out-of-fold f1.onnx
     """
     try:
         import torch  # noqa: F401, PLC0415  (gigabytes: only those who train have it)
@@ -53,6 +60,6 @@ def gate(data: Path, out: Path, out_of_fold: tuple[Path, ...], **given: Any) -> 
     if given["scenes"] is not None:
         upside_down = max(1, given["scenes"] * options.plan.upside_down // options.plan.per_set)
         options = replace(options, plan=replace(options.plan, per_set=given["scenes"], upside_down=upside_down))
-    frames = GateData(folder=data, networks=out_of_fold, limit=given["limit"])
+    frames = GateData(folders=data, networks=out_of_fold, limit=given["limit"])
     file = train_scores(options, frames, out, Console(), given["workers"] or num_cores())
     click.echo(f"{file}: {file.stat().st_size / 1e3:.1f} kB")

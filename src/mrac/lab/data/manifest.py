@@ -27,6 +27,9 @@ RULES: Final = {
     "tum": _INDOOR,
     "cleargrasp": _INDOOR,
     "prior_da": _INDOOR,
+    "hololens": _INDOOR,
+    "mosd": _INDOOR,
+    "redkitchen": _INDOOR,
 }
 
 

@@ -34,11 +34,12 @@ from mrac.relative import sample_bilinear, typical_range
 from mrac.types import Samples
 
 _OF_START: Final = ("_HOT", "_WARM", "_VOTE_STD", "_INLIER_STD", "_APART", "_SEARCHED", "_DISTINCT", "_CARRIED_ON")
-_OF_MODEL: Final = ("_ANYWHERE", "_SENTINEL", "_FLOOR", "_KIND_COUNTS", "_SHIFT_STD", "_COOLING", "_CLUSTER_RADIUS")
+_OF_MODEL: Final = ("_ANYWHERE", "_FLOOR", "_KIND_COUNTS", "_SHIFT_STD", "_COOLING", "_CLUSTER_RADIUS")
+_OF_SENTINEL: Final = ("_SENTINEL", "_SENTINEL_COUNT", "_SENTINEL_SHARE")
 CONSTANTS: Final[tuple[tuple[ModuleType, tuple[str, ...]], ...]] = (
     (initialisation, (*_OF_START, "_SEARCH_ROUNDS")),
-    (model, (*_OF_MODEL, "_DENSE", "_MIN_INLIER")),
-    (consensus, ("_ROUNDS", "_TEMPERATURE", "FACTORS", "_SENTINEL_COUNT", "_SENTINEL_SHARE")),
+    (model, (*_OF_MODEL, *_OF_SENTINEL, "_DENSE", "_MIN_INLIER")),
+    (consensus, ("_ROUNDS", "_TEMPERATURE", "FACTORS")),
 )
 _NUM_ANCHORS: Final = 50
 

@@ -5,21 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mrac.lab.train.gate.draw_readings import FAMILIES, draw, with_fault
-from mrac.lab.train.gate.frames import GateFrame
-
-H, W = 96, 128
-
-
-def frame(scan: bool = False) -> GateFrame:
-    """A wall four metres away with a box in front of it; the relative field is the truth's logarithm."""
-    z_m = np.full((H, W), 4.0)
-    z_m[:, :8] = 0.0
-    z_m[30:70, 40:80] = 2.0
-    image = np.dstack([(50 * z_m).astype(np.uint8)] * 3)
-    field = np.log(np.where(z_m > 0, z_m, 4.0)).astype(np.float32)
-    past = np.where((np.arange(H * W) % 7 == 0).reshape(H, W), 2.0 * z_m, z_m)
-    return GateFrame(image, z_m, np.flatnonzero(z_m > 0), field, past if scan else None, 10.0)
+from mrac.lab.train.gate.draw_readings import FAMILIES, DrawnReadings, draw
+from tests.lab.train.gate.made_frame import H, W, frame, ramp
 
 
 @pytest.mark.parametrize("family", ["near", "dropout", "factor", "stereo", "past_edge", "patch"])
@@ -89,11 +76,23 @@ def test_a_frame_with_fewer_pixels_gives_fewer_readings() -> None:
         assert draw(small, family, 0.25, 50, np.random.default_rng(0)).pixels.size <= 12
 
 
-def test_a_fault_moves_a_part_of_the_field_and_leaves_the_rest() -> None:
-    moved = []
-    for seed in range(20):
-        change = with_fault(frame(), np.random.default_rng(seed)) - frame().field
-        assert 0.1 < np.abs(change).max() <= 1.0 + 1e-6
-        assert (np.abs(change) < 1e-3).mean() > 0.2
-        moved.append(change.sum())
-    assert min(moved) < 0.0 < max(moved)
+@pytest.mark.parametrize("family", ["clean", "near", "dropout", "factor", "stereo"])
+def test_coarse_steps_repeat_values_and_make_no_reading_wrong(family: str) -> None:
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        drawn = draw(ramp(), family, 0.25, 400, rng)
+        coarse = drawn.quantised(rng)
+        np.testing.assert_array_equal(coarse.pixels, drawn.pixels)
+        np.testing.assert_array_equal(coarse.truth_m, drawn.truth_m)
+        assert not (coarse.wrong & ~drawn.wrong).any()
+        assert np.isfinite(coarse.z_m).all()
+        assert (coarse.z_m > 0).all()
+        assert (coarse.z_m != drawn.z_m).mean() > 0.5
+        assert np.unique(coarse.z_m).size < 0.7 * np.unique(drawn.z_m).size
+        right = ~drawn.wrong
+        assert np.abs(coarse.z_m - drawn.z_m)[right].max() <= 0.5 * 0.08 * np.median(drawn.z_m) + 1e-9
+
+
+def test_no_readings_have_no_steps() -> None:
+    nothing = DrawnReadings(np.zeros(0, np.intp), np.zeros(0), np.zeros(0))
+    assert nothing.quantised(np.random.default_rng(0)).z_m.size == 0

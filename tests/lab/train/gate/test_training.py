@@ -1,5 +1,6 @@
 """The training of the learned gate, from made-up frames to a file that the gate can read."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from mrac.gp.kernel import NUM_FEATURES
 from mrac.lab.cli.train import train_command
 from mrac.lab.data.manifest import Frame
 from mrac.lab.train.frames import Frames
+from mrac.lab.train.gate import draw_places, draw_scenes
 from mrac.lab.train.gate import frames as gate_frames
 from mrac.lab.train.gate.depth_loss import Target
 from mrac.lab.train.gate.draw_scenes import GateScene, ScenePlan, scenes
@@ -25,7 +27,7 @@ from mrac.lab.train.gate.scene_store import SceneStore
 from mrac.lab.train.gate.training import ScoreOptions, fit, train_scores
 from mrac.types import RelativeDepth
 from tests.lab.train import tiny
-from tests.lab.train.gate.test_draw_readings import frame
+from tests.lab.train.gate.made_frame import frame, ramp
 
 QUIET = Console(quiet=True)
 SMALL = ScenePlan(per_set=8, upside_down=4, most=(2, 1), turned=4)
@@ -45,7 +47,7 @@ class Dim:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GateData:
     monkeypatch.setattr(gate_frames, "OutOfFold", Dim)
-    return GateData(folder=tiny.write_pack(tmp_path / "pack", 4), networks=(Path("unread"),))
+    return GateData(folders=(tiny.write_pack(tmp_path / "pack", 4),), networks=(Path("unread"),))
 
 
 def flat_target(wrong: BoolArray, rng: np.random.Generator) -> Target:
@@ -127,6 +129,23 @@ def test_scenes_that_are_there_are_not_drawn_again(
     assert all(file.stat().st_mtime_ns > time for file, time in zip(files, times, strict=True))
 
 
+def test_scenes_of_other_packs_are_drawn_again(data: GateData, tmp_path: Path) -> None:
+    """One more pack may hold more frames of a set whose scenes are there already."""
+    plan = replace(SMALL, per_set=2, upside_down=1, turned=1)
+    limited = replace(data, limit=1)
+    list(SceneStore(limited, plan, 0, tmp_path).all_scenes(1, QUIET))
+    file = tmp_path / "scenes" / "toy.npz"
+    before = file.stat().st_mtime_ns
+    list(SceneStore(limited, plan, 0, tmp_path).all_scenes(1, QUIET))
+    assert file.stat().st_mtime_ns == before
+    walk = tiny.write_pack(tmp_path / "walk", 1, set_name="hololens")
+    both = replace(limited, folders=(*data.folders, walk))
+    list(SceneStore(both, plan, 0, tmp_path).all_scenes(1, QUIET))
+    assert file.stat().st_mtime_ns > before
+    assert json.loads(str(np.load(file)["made_for"]))[3] == ["pack", "walk"]
+    assert (tmp_path / "scenes" / "hololens.npz").is_file()
+
+
 def test_scenes_are_told_of_every_reading() -> None:
     for scene in scenes(frame(scan=True), 12, [1]):
         assert scene.inputs.shape == (scene.wrong.size, len(scene.names))
@@ -134,6 +153,15 @@ def test_scenes_are_told_of_every_reading() -> None:
         assert set(np.unique(scene.wrong)) <= {0.0, 1.0}
         assert all(np.isfinite(part).all() for part in scene.target)
         assert len(scene.target.features) == scene.wrong.size
+
+
+def test_where_the_readings_contradict_the_network_there_is_nothing_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draw_scenes, "_count", lambda rng: 80)
+    monkeypatch.setattr(draw_places, "_WHOLE", 1.0)  # in one row, noise may pass
+    made = ramp()
+    noise = np.random.default_rng(0).normal(size=made.field.shape).astype(np.float32)
+    assert len(scenes(made, 6, [2])) >= 4
+    assert not scenes(replace(made, field=noise), 6, [2])
 
 
 def test_small_sets_are_drawn_from_more_often() -> None:
@@ -159,15 +187,16 @@ def test_frames_come_with_their_own_field_the_right_way_up(data: GateData) -> No
 def test_a_pack_without_truth_is_refused(tmp_path: Path) -> None:
     (tmp_path / "manifest.csv").write_text("set,id,rgb\na,1,a.png\n")
     with pytest.raises(ContractError, match="depth"):
-        GateData(folder=tmp_path, networks=()).sets()
+        GateData(folders=(tmp_path,), networks=()).sets()
 
 
 def test_the_command(data: GateData, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    given = ["gate", "--data", str(data.folder), "--out", str(out), "--out-of-fold", "unread"]
+    out, walk = tmp_path / "out", tiny.write_pack(tmp_path / "walk", 2, set_name="hololens")
+    given = ["gate", "--data", str(data.folders[0]), "--data", str(walk), "--out", str(out), "--out-of-fold", "unread"]
     result = CliRunner().invoke(
         train_command, [*given, "--epochs", "1", "--scenes", "4", "--limit", "2", "--workers", "2"]
     )
     assert result.exit_code == 0, result.output
     assert "consensus_learned.npz" in result.output
     Classifier.load(out / "consensus_learned.npz")
+    assert {file.stem for file in (out / "scenes").iterdir()} >= {"toy", "hololens"}

@@ -13,7 +13,9 @@ from mrac.gate.consensus.classifier import local_range, reading_features
 from mrac.gp.features import LengthScales, PixelFeatures
 from mrac.head.kriging import range_at
 from mrac.lab.train.gate.depth_loss import Target
-from mrac.lab.train.gate.draw_readings import AS_THEY_COME, FAMILIES, SCAN_SHARE, DrawnReadings, draw, with_fault
+from mrac.lab.train.gate.draw_fields import failing, with_fault
+from mrac.lab.train.gate.draw_places import choose_pixels
+from mrac.lab.train.gate.draw_readings import AS_THEY_COME, FAMILIES, SCAN_SHARE, DrawnReadings, draw
 from mrac.lab.train.gate.frames import GateFrame
 from mrac.relative import sample_bilinear
 from mrac.types import Samples
@@ -21,6 +23,8 @@ from mrac.types import Samples
 _SHARES: Final = (0.05, 0.1, 0.25, 0.4)  # of wrong readings
 _UNTOUCHED: Final = 0.3  # of a sensor's scenes: as many are wrong as there are
 _FAULTY: Final = 0.2  # of the scenes: the foundation has a fault
+_FAILING: Final = 0.08  # and of these it fails as a whole
+_QUANTISED: Final = 0.15  # of the scenes: the sensor has coarse steps, so that values repeat
 _PER_PATCH: Final = 8  # scenes for each one more in which a patch of neighbours is wrong as a whole
 _PATCH_SHARES: Final = (0.05, 0.1, 0.25)
 _BLIND: Final = 0.08  # of the scenes: nobody looked beside the readings
@@ -53,8 +57,8 @@ class ScenePlan:
         turned: frames of a set that are turned over.
     """
 
-    per_set: int = 8800
-    upside_down: int = 2800
+    per_set: int = 6000
+    upside_down: int = 1600
     most: tuple[int, int] = (130, 55)
     turned: int = 100
 
@@ -80,10 +84,14 @@ def _scenes(frame: GateFrame, num: int, rng: np.random.Generator) -> Iterator[Ga
         if family in AS_THEY_COME and rng.random() < _UNTOUCHED:
             share = -1.0
         field, features = frame.field, whole
-        if rng.random() < _FAULTY:
-            field = with_fault(frame, rng)
+        if (kind := rng.random()) < _FAULTY + _FAILING:
+            field = with_fault(frame, rng) if kind < _FAULTY else failing(frame, rng)
             features = PixelFeatures(frame.appearance, field, LengthScales())
-        drawn = draw(frame, family, share, _count(rng), rng)
+        if family == "matched":
+            frame.stereo_m  # noqa: B018  (computed once, not for each choice of pixels)
+        drawn = draw(frame.within(choose_pixels(frame, rng)), family, share, _count(rng), rng)
+        if rng.random() < _QUANTISED:
+            drawn = drawn.quantised(rng)
         if drawn.pixels.size >= 3:
             yield from _judged(drawn, frame, field, features, rng)
     for _ in range(num // _PER_PATCH):
@@ -116,8 +124,10 @@ def _judged(
     )
     around = None if rng.random() < _BLIND else local_range(field, uv_px)
     target = _target(samples, frame, field, rng)
-    groups = divided(len(samples))
-    judged = Consensus().judge_groups(samples, groups, features.at(uv_px, x), around)
+    groups, gate = divided(len(samples)), Consensus()
+    judged = gate.judge_groups(samples, groups, seen := features.at(uv_px, x), around)
+    if gate.judge_alone(samples, groups, seen, judged[0]):
+        return  # where the readings contradict the network, the classifier is not asked
     for group, part in zip(groups, judged, strict=True):
         found = reading_features(part)
         inputs = np.stack(list(found.values()), axis=1).astype(np.float32)

@@ -1,10 +1,13 @@
 """What the learned gate is trained on: frames, relative depth of networks that had not seen them, a lidar's scan."""
 
+import copy
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 import torch
@@ -41,6 +44,7 @@ class GateFrame:
         field: (H, W) float32 relative log depth.
         scan_m: (H, W) a lidar's own readings, metres, 0 where there is none; None without one.
         max_range_m: of the sensor.
+        name: by which its stereo cameras are drawn.
     """
 
     image: ImageArray
@@ -49,6 +53,13 @@ class GateFrame:
     field: FloatArray
     scan_m: FloatArray | None
     max_range_m: float
+    name: str = ""
+
+    def within(self, pixels: NDArray[np.intp]) -> Self:
+        """The same frame, with readings at these pixels only; what was computed of it is kept."""
+        twin = copy.copy(self)
+        object.__setattr__(twin, "pixels", pixels)
+        return twin
 
     @cached_property
     def appearance(self) -> ImageAppearance:
@@ -75,7 +86,7 @@ class GateFrame:
     @cached_property
     def stereo_m(self) -> tuple[FloatArray, ...]:
         """(H, W) each: what stereo cameras would read, metres, 0 where they read nothing."""
-        seeds = ([int(self.pixels.size), number] for number in range(_NUM_STEREO))
+        seeds = ([zlib.crc32(self.name.encode()), number] for number in range(_NUM_STEREO))
         return tuple(
             stereo_scan(self.image, self.dense_m, np.random.default_rng(seed), self.max_range_m) for seed in seeds
         )
@@ -98,13 +109,13 @@ class GateData:
     """Where frames come from.
 
     Attributes:
-        folder: the training pack. A scan lies beside a set's files, as `<set>/lidar/<id>.png`, in 1/256 m.
+        folders: the training packs. A scan lies beside a set's files, as `<set>/lidar/<id>.png`, in 1/256 m.
         networks: of `mrac train foundation --fold`, in order: each frame's relative depth is of the one that never saw
             its scene.
         limit: read so many frames of each set only.
     """
 
-    folder: Path
+    folders: tuple[Path, ...]
     networks: tuple[Path, ...]
     limit: int | None = None
 
@@ -115,11 +126,12 @@ class GateData:
             ContractError: the pack cannot be read, or holds no frame with depth.
         """
         by_set: dict[str, list[Frame]] = {}
-        for frame in read_manifest(self.folder):
+        for frame in chain.from_iterable(map(read_manifest, self.folders)):
             if frame.row.get("depth") and frame.row["set"] not in _RAW_TRUTH:
                 by_set.setdefault(frame.row["set"], []).append(frame)
         if not by_set:
-            raise ContractError(f"train: {self.folder}/manifest.csv has no row with a depth file that can be trusted")
+            where = " and ".join(map(str, self.folders))
+            raise ContractError(f"train: the manifest.csv of {where} has no row with a depth file that can be trusted")
         rng = np.random.default_rng(0)
         return {
             name: [frames[i] for i in rng.permutation(len(frames))][: self.limit] for name, frames in by_set.items()
@@ -169,4 +181,5 @@ def _gate_frame(frame: Frame, image: ImageArray, field: FloatArray) -> GateFrame
         field=field,
         scan_m=read_png16(scan)[0] / 256.0 if scan.is_file() else None,
         max_range_m=rules.max_range_m,
+        name=frame.name,
     )

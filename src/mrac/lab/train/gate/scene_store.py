@@ -77,8 +77,8 @@ class SceneStore:
 
     @property
     def _made_for(self) -> str:
-        networks = [path.name for path in self._data.networks]
-        return json.dumps([asdict(self._plan), self._seed, self._data.limit, self._data.folder.name, networks])
+        networks, folders = ([path.name for path in paths] for paths in (self._data.networks, self._data.folders))
+        return json.dumps([asdict(self._plan), self._seed, self._data.limit, folders, networks])
 
     def _is_ours(self, file: Path) -> bool:
         return file.is_file() and str(read_arrays(file, ("made_for",))["made_for"]) == self._made_for

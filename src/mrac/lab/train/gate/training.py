@@ -108,7 +108,7 @@ def train_scores(options: ScoreOptions, data: GateData, out: Path, console: Cons
     make_folder(out)
     found = list(SceneStore(data, options.plan, options.seed, out).all_scenes(workers, console))
     if not found:
-        raise ContractError(f"train: no scene of three readings or more could be drawn from {data.folder}")
+        raise ContractError(f"train: no scene of three readings or more could be drawn from {data.folders[0]}")
     network, mean, std = fit(found, options, out, console)
     file = out / FILE
     write_whole(file, lambda opened: np.savez(opened, **_arrays(network, mean, std, found[0].names)))
