@@ -32,7 +32,7 @@ class ConsensusLearned(Consensus):
         weights: `consensus_learned`, those of the package, or the path of an .npz file of `mrac train gate`.
     """
 
-    reject_from: float = 0.2
+    reject_from: float = 0.3
     model_weight: float = 0.2
     weights: str = "consensus_learned"
 

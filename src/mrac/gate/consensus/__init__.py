@@ -30,7 +30,8 @@ _FOLLOWING_ROUNDS: Final = 4
 _TEMPERATURE: Final = 2.0  # at most, when these rounds begin
 # Of the model without relative depth, when it is compared: fewer hypotheses, since no scale is searched for.
 _STARTS_ALONE: Final = 1
-_FACTORS_ALONE: Final = (0.5, 1.0, 1.6)
+_FACTORS_ALONE: Final = (0.05, 0.2, 0.55, 1.2)  # a bare wall has next to no amplitude
+_SPREAD_ALONE: Final = 3.0  # of their prior: what a scene is like nobody knows before
 _FULL_EVIDENCE: Final = (10, 50)  # inliers less outliers, from which on `min_evidence` counts, and counts in full
 
 
@@ -92,7 +93,7 @@ class Consensus(MixtureOptions, Gate):
             Below zero it is the same for any number; −1e6 always uses relative depth.
     """
 
-    min_evidence: float = 3.0
+    min_evidence: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -138,9 +139,8 @@ class Consensus(MixtureOptions, Gate):
         """Log evidence that relative depth adds to the model of the readings of a group that was judged with it."""
         log_z, features = group.model.log_z, _without_relative(group.model.features)
         starts = Starts.of(np.zeros((1, log_z.size)), log_z, _STARTS_ALONE)
-        model = MixtureModel(
-            log_z, starts.trends, features, group.model.repeated, self, self.amplitude_without_relative
-        )
+        options, amplitude = replace(self, amplitude_spread=_SPREAD_ALONE), self.amplitude_without_relative
+        model = MixtureModel(log_z, starts.trends, features, group.model.repeated, options, amplitude)
         return group.best.evidence - average_hypotheses(model, starts, _FACTORS_ALONE)[1].evidence
 
     def judge_groups(

@@ -30,7 +30,7 @@ from mrac.lab.cli.train_heads import PATH, SEED
     "depth comes from the one that never saw its scene.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of everything drawn.")
-@click.option("--epochs", type=click.IntRange(1), metavar="N", help="Default: the recipe's 25.")
+@click.option("--epochs", type=click.IntRange(1), metavar="N", help="Default: the recipe's 35.")
 @click.option("--scenes", type=click.IntRange(1), metavar="N", help="Of each set. Default: the recipe's 6000.")
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that draw scenes. Default: all cores.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Use so many frames of each set only.")

@@ -45,14 +45,14 @@ class ScoreOptions:
         seed: of everything drawn.
     """
 
-    num_epochs: int = 25
+    num_epochs: int = 35
     batch: int = 64
     rate: float = 3e-3
     decay: float = 1e-4
     depth_share: float = 1.0
-    own: int = 96
-    everyone: int = 24
-    hidden: int = 48
+    own: int = 144
+    everyone: int = 32
+    hidden: int = 72
     plan: ScenePlan = field(default_factory=ScenePlan)
     seed: int = 0
 
