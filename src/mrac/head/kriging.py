@@ -118,7 +118,11 @@ class Kriging(WeightedProcessOptions, Head):
         beyond = np.maximum(median - measured.max(), measured.min() - median)
         if beyond.max() <= 0.0:
             return std
-        return np.hypot(std, np.float32(self.extrapolation) * np.maximum(beyond, np.float32(0.0)))
+        np.maximum(beyond, np.float32(0.0), out=beyond)
+        beyond *= np.float32(self.extrapolation)
+        beyond *= beyond
+        beyond += std * std
+        return np.asarray(np.sqrt(beyond, out=beyond))
 
     def _depth(
         self, median: FloatArray, std: FloatArray, stated: FloatArray, num_anchors: int
@@ -198,7 +202,7 @@ def spread(uv_px: FloatArray, height: int, width: int) -> float:
     if len(uv_px) <= 2:
         return 1.0
     det = float(np.linalg.det(np.cov(uv_px.T)))
-    return min(max(12.0 * max(det, 0.0) ** 0.5 / (height * width), _MIN_SPREAD), 1.0)
+    return float(min(max(12.0 * max(det, 0.0) ** 0.5 / (height * width), _MIN_SPREAD), 1.0))
 
 
 def range_at(samples: Samples) -> tuple[float, float] | None:

@@ -26,6 +26,7 @@ _SEARCH_ROUNDS: Final = 4  # of EM, for every start
 _SEARCHED: Final = (0.4, 0.9)
 _DISTINCT: Final = 0.2  # in the inlier probability of some reading: less, and two hypotheses have converged to one
 _CARRIED_ON: Final = 3  # hypotheses
+_HOPELESS: Final = 20.0  # in log evidence below the best: no amplitude makes up for that
 
 
 class Starts(NamedTuple):
@@ -132,7 +133,8 @@ def search(model: MixtureModel, starts: Starts) -> tuple[State, NDArray[np.intp]
 def _distinct(found: Outcome) -> NDArray[np.intp]:
     """The hypotheses of the highest evidence that have not converged to one."""
     chosen: list[int] = []
-    for i in np.argsort(-found.evidence, kind="stable").tolist():
+    hopeful = np.flatnonzero(found.evidence >= found.evidence.max() - _HOPELESS)
+    for i in hopeful[np.argsort(-found.evidence[hopeful], kind="stable")].tolist():
         if all(np.abs(found.state.inlier[i] - found.state.inlier[k]).max() > _DISTINCT for k in chosen):
             chosen.append(i)
             if len(chosen) == _CARRIED_ON:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mrac.conventions import BoolArray, FloatArray
+from mrac.conventions import BoolArray, FloatArray, TextArray
 from mrac.gp.kernel import ProcessOptions, covariance, distances
 from mrac.gp.linear_algebra import invert, leave_one_out, student_t_log_density
 from mrac.registry import check_numbers
@@ -42,6 +42,7 @@ _MIN_VAR: Final = 1e-6  # of the field at a reading, in log depth squared: a ten
 # independent evidence: a lidar that sees past one edge is wrong at all places along it.
 _CLUSTER_RADIUS: Final = 0.094
 _DENSE: Final = (2.0, 2.0)  # times the count that even spacing would give, and so many more
+_EXPLAINED: Final = 0.5  # of the process's variance that neighbours must explain to be named in the reason
 _MAX_LEFT_OUT: Final = 16  # readings of a cluster, the nearest
 
 Clusters = list[tuple[int, NDArray[np.intp]]]
@@ -283,3 +284,12 @@ def leave_cluster_out(total_SKK: FloatArray, error_SK: FloatArray, clusters: Clu
 
 def _uniform(residual: FloatArray, low: float, high: float) -> FloatArray:
     return np.where((residual > low) & (residual < high), 1.0 / (high - low), _FLOOR)
+
+
+def reasons(keep: BoolArray, judged: Judgement, has_relative: bool) -> TextArray:
+    """(K,) one word each: how a reading that is not kept differs from its neighbours, or from relative depth."""
+    side = np.where(judged.residual < 0.0, "nearer_than_neighbours", "farther_than_neighbours")
+    if has_relative:  # prior-dominated: few nearby anchors, so that the relative depth decided
+        side = np.where(judged.explained < _EXPLAINED, "contradicts_relative_depth", side)
+    outlier = np.where(judged.kind == KINDS.index("sentinel"), "repeated_value", side)
+    return np.where(keep, "consistent", outlier)
