@@ -9,7 +9,7 @@ from mrac.gate.theil_sen_mad import TheilSenMad
 
 def test_names_come_from_the_folder() -> None:
     ours = ["consensus", "consensus_learned"]
-    assert registry.names("gate") == [*ours, "gnc", "msac", "none", "ransac", "siegel_mad", "theil_sen_mad"]
+    assert registry.names("gate") == [*ours, "gnc", "msac", "none", "range", "ransac", "siegel_mad", "theil_sen_mad"]
     assert registry.names("fit") == ["evidence", "gnc", "huber", "msac", "ols", "ransac", "theil_sen", "truncated_l1"]
     assert {"affine", "kriging"} <= set(registry.names("head"))
     assert {"none", "precomputed", "onnx"} <= set(registry.names("foundation"))
@@ -56,7 +56,7 @@ def test_short_names_stand_for_specs() -> None:
 @pytest.mark.parametrize(
     ("stage", "spec", "says"),
     [
-        ("gate", "nope", r"there is no 'nope'; known: consensus, consensus_learned, gnc, msac, none, ransac"),
+        ("gate", "nope", r"there is no 'nope'; known: consensus, consensus_learned, gnc, msac, none, range"),
         ("gate", "none:x=1", "it takes none"),
         ("gate", "theil_sen_mad:3", "known: kappa"),
         ("gate", "theil_sen_mad:sigma=3", "known: kappa"),

@@ -33,7 +33,7 @@ class ConsensusLearned(Consensus):
     """
 
     reject_from: float = 0.3
-    model_weight: float = 0.2
+    model_weight: float = 0.3
     weights: str = "consensus_learned"
 
     def __post_init__(self) -> None:
