@@ -22,6 +22,6 @@ def test_a_run_is_timed_whole(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     main([*words, "cfa_ols;foundation=none", "default;foundation=none"])
     found = json.loads(capfd.readouterr().out.strip().splitlines()[-1])
     assert (found["cells"], found["cells_computed"], found["images"], found["rows"]) == (8, 6, 2, 12)
-    assert found["images_per_second"] == pytest.approx(12 / found["seconds"], rel=0.02)
+    assert found["images_per_second"] == pytest.approx(12 / found["seconds"], rel=0.02, abs=0.06)  # printed to a tenth
     with pytest.raises(SystemExit, match="6 failures, which cost nothing"):
         main([*words, "cfa_ols;foundation=precomputed:nowhere.npz"])
