@@ -14,9 +14,7 @@ from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M
 from mrac.types import Anchors
 
 USABLE: Final = ""
-_AGREE: Final = (
-    0.1  # of log depth, up to which two readings of one pixel agree: what slopes and noise do within a pixel
-)
+_AGREE: Final = 0.1  # of log depth, up to which readings of one pixel agree: what slopes and noise do within it
 _SIGMAS: Final = 2.0  # the same in stated standard deviations, where that is more
 # Nearest other pixels that decide between groups of one size. On training LiDAR, where the other reading lies behind an
 # edge, the right one wins in 92 % (8: 97 %, but where the other is an error too near 71 % in place of 83 %).

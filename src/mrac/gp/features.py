@@ -223,6 +223,14 @@ def _smoothness(difference: FloatArray) -> FloatArray:
     return np.asarray(_SMOOTHNESS * np.maximum(np.exp(-np.sqrt((difference**2).sum(axis=0)) / _EDGE), _WEAKEST))
 
 
+def covered_area(positions_K2: FloatArray) -> float:
+    """Area over which (K, 2) positions are spread, K > 2, in their units: that of an evenly covered rectangle.
+
+    From the determinant of their covariance; 0 in a row.
+    """
+    return 12.0 * math.sqrt(max(float(np.linalg.det(np.cov(positions_K2.T))), 0.0))
+
+
 def features_without_image(
     uv_px: FloatArray, x: FloatArray | None, x_range: tuple[float, float], lengths: LengthScales
 ) -> FloatArray:

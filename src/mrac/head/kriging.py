@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
 from mrac.fit.base import PRIOR_SPREAD
-from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, upsampled
+from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, covered_area, upsampled
 from mrac.gp.kernel import PRIOR_VAR, WeightedProcessOptions
 from mrac.gp.posterior import Observations, posterior, predict
 from mrac.head._tiles import NUM_NEAREST, predict_tiled
@@ -196,13 +196,12 @@ class Kriging(WeightedProcessOptions, Head):
 def spread(uv_px: FloatArray, height: int, width: int) -> float:
     """How much of an image of that size (K, 2) positions are spread over: 1 evenly, `_MIN_SPREAD` in a row or a patch.
 
-    From the determinant of their covariance. Readings that lie close together tell little about the amplitude of errors
+    Readings that lie close together tell little about the amplitude of errors
     elsewhere: from those in one corner or row, three intervals in ten were too narrow on the training pack.
     """
     if len(uv_px) <= 2:
         return 1.0
-    det = float(np.linalg.det(np.cov(uv_px.T)))
-    return float(min(max(12.0 * max(det, 0.0) ** 0.5 / (height * width), _MIN_SPREAD), 1.0))
+    return min(max(covered_area(uv_px) / (height * width), _MIN_SPREAD), 1.0)
 
 
 def range_at(samples: Samples) -> tuple[float, float] | None:

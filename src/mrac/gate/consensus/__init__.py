@@ -13,7 +13,7 @@ from mrac.conventions import BoolArray, FloatArray
 from mrac.gate.base import Gate, unjudged
 from mrac.gate.consensus.initialisation import Starts, log_trends, search
 from mrac.gate.consensus.model import Judgement, MixtureModel, MixtureOptions, State, reasons, repeated_values
-from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, features_without_image
+from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, covered_area, features_without_image
 from mrac.gp.kernel import FINE_VAR, RELATIVE
 from mrac.registry import check_numbers
 from mrac.relative import PIXELS_BEYOND, quantile_range, without_relative
@@ -27,7 +27,7 @@ _ROUNDS: Final = 5  # of EM, for the hypotheses that the search found
 # gain.
 _FOLLOWING_ROUNDS: Final = 4
 _TEMPERATURE: Final = 2.0  # at most, when these rounds begin
-# Of the model without relative depth, when it is compared: fewer hypotheses, since no scale is searched for.
+# Of the model without relative depth, when it is compared: fewer hypotheses, since there is no slope to search for.
 _STARTS_ALONE: Final = 1
 _FACTORS_ALONE: Final = (0.05, 0.2, 0.55, 1.2)  # a bare wall has next to no amplitude
 # Readings in one row or corner say little about the rest, where the network is all there is: there it must be
@@ -148,8 +148,8 @@ class Consensus(MixtureOptions, Gate):
         few, many = _FULL_EVIDENCE
         majority = num * (2.0 * first.best.share - 1.0)
         asked = self.min_evidence * min(max((majority - few) / (many - few), 0.0), 1.0)
-        area = 12.0 * max(float(np.linalg.det(np.cov(first.model.features[:, :2].T))), 0.0) ** 0.5
-        return float(min(self.min_evidence, asked) - _UNSPREAD * max(1.0 - area / _SPREAD, 0.0))
+        unspread = max(1.0 - covered_area(first.model.features[:, :2]) / _SPREAD, 0.0)
+        return min(self.min_evidence, asked) - _UNSPREAD * unspread
 
     def judge_groups(
         self,

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from mrac.errors import MissingExtra
 from mrac.lab.cli.train_gate import gate
-from mrac.lab.cli.train_heads import COUNT, PATH, SEED, SHARE, Number, head_commands
+from mrac.lab.cli.train_heads import COUNT, PACKS, PATH, SEED, SHARE, Number, head_commands
 
 _FACTOR = Number(0.0, 1e3, min_open=True)
 
@@ -41,14 +41,7 @@ def train_command() -> None:
 
 
 @train_command.command()
-@click.option(
-    "--data",
-    type=PATH,
-    required=True,
-    multiple=True,
-    metavar="DIR",
-    help="Training pack: a folder with a manifest.csv.",
-)
+@PACKS
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="Folder for state, log and network.")
 @click.option("--device", default="", metavar="NAME", help="cpu or cuda. Default: the GPU where there is one.")
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of everything drawn.")

@@ -7,18 +7,11 @@ import click
 from rich.console import Console
 
 from mrac.errors import MissingExtra
-from mrac.lab.cli.train_heads import PATH, SEED
+from mrac.lab.cli.train_heads import PACKS, PATH, SEED
 
 
 @click.command()
-@click.option(
-    "--data",
-    type=PATH,
-    required=True,
-    multiple=True,
-    metavar="DIR",
-    help="Training pack: folder with a manifest.csv.",
-)
+@PACKS
 @click.option("--out", type=PATH, required=True, metavar="DIR", help="Folder for log and weights.")
 @click.option(
     "--out-of-fold",
@@ -35,7 +28,7 @@ from mrac.lab.cli.train_heads import PATH, SEED
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes that draw scenes. Default: all cores.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Use so many frames of each set only.")
 def gate(data: tuple[Path, ...], out: Path, out_of_fold: tuple[Path, ...], **given: Any) -> None:
-    """Train the classifier of the gate `consensus_learned`: twenty minutes on two cores.
+    """Train the classifier of the gate `consensus_learned`: half an hour on two cores.
 
     Writes the scenes, log.jsonl and, at the end, consensus_learned.npz. Killed, the same command goes on with the
     scenes that it finds.

@@ -34,6 +34,14 @@ class Number(click.FloatRange):
 
 SHARE = Number(0.0, 1.0, max_open=True)
 
+PACKS = click.option(
+    "--data",
+    type=PATH,
+    required=True,
+    multiple=True,
+    metavar="DIR",
+    help="Training pack: a folder with a manifest.csv. May be repeated.",
+)
 _OPTIONS = (
     click.option("--data", type=PATH, required=True, metavar="DIR", help="Training pack: a folder with manifest.csv."),
     click.option("--out", type=PATH, required=True, metavar="DIR", help="Folder for state, log and head."),
