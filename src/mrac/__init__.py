@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mrac.version import __version__
 
 if TYPE_CHECKING:
-    from mrac.anchors import read_anchors
+    from mrac.anchors import Anchors, read_anchors
     from mrac.errors import ContractError, MissingExtra, MracError
     from mrac.fit.base import Fit
     from mrac.foundation.base import Foundation
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from mrac.io.image import read_image
     from mrac.methods import Method
     from mrac.pipeline import Calibrator
-    from mrac.types import Anchors, FitResult, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
+    from mrac.result import MetricDepth, Verdicts
+    from mrac.types import FitResult, GateResult, RelativeDepth, Samples
 
 _MODULES = {
-    "Anchors": "mrac.types",
+    "Anchors": "mrac.anchors",
     "Calibrator": "mrac.pipeline",
     "ContractError": "mrac.errors",
     "Fit": "mrac.fit.base",
@@ -33,13 +34,13 @@ _MODULES = {
     "Head": "mrac.head.base",
     "HeadResult": "mrac.head.base",
     "Method": "mrac.methods",
-    "MetricDepth": "mrac.types",
+    "MetricDepth": "mrac.result",
     "MissingExtra": "mrac.errors",
     "MracError": "mrac.errors",
     "RelativeDepth": "mrac.types",
     "Samples": "mrac.types",
     "Scene": "mrac.head.base",
-    "Verdicts": "mrac.types",
+    "Verdicts": "mrac.result",
     "read_anchors": "mrac.anchors",
     "read_image": "mrac.io.image",
     "theil_sen_gate": "mrac.gate.theil_sen_mad",

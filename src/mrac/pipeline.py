@@ -11,20 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac import registry
+from mrac.anchors import Anchors
 from mrac.anchors._validity import Usable, usable
 from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.fit.base import Fit
 from mrac.foundation._cached import CacheUse, predict
 from mrac.foundation.base import Foundation
-from mrac.gate.base import Gate
+from mrac.gate.base import Gate, with_confidence
 from mrac.gp.features import ImageAppearance
 from mrac.head.base import Head, Scene
 from mrac.methods import Method
 from mrac.relative import fill_invalid, in_space, sample_bilinear, typical_range, without_relative
+from mrac.result import MetricDepth, Verdicts
 from mrac.runtime.cache import PredictionCache
 from mrac.space import Space, as_space
-from mrac.types import WORST_SCORE, Anchors, GateResult, MetricDepth, RelativeDepth, Samples, Verdicts
+from mrac.types import WORST_SCORE, GateResult, RelativeDepth, Samples
 
 
 class Calibrator:
@@ -99,7 +101,7 @@ class Calibrator:
             samples = self._samples(used, relative, field)
         appearance = ImageAppearance(image)
         with _timed(timings, "gate"):
-            gated = self.gate(samples, appearance, field)
+            gated = with_confidence(self.gate(samples, appearance, field), used.readings.confidence)
             samples = replace(samples, features=gated.features)
             if not gated.use_relative:  # the depth is then that of a call without a foundation
                 field, samples = None, without_relative(samples, self.space or "log_depth")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mrac import Anchors, Calibrator, ContractError, RelativeDepth
-from mrac.io.result import report_of
+from mrac.result.folder import report_of
 from mrac.types import DepthCurve
 from tests.conftest import MadeScene
 

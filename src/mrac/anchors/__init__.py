@@ -5,8 +5,10 @@ import pkgutil
 from pathlib import Path
 
 from mrac.anchors._stored import Stored
+from mrac.anchors.readings import Anchors
 from mrac.errors import ContractError
-from mrac.types import Anchors
+
+__all__ = ["Anchors", "read_anchors"]
 
 
 def read_anchors(path: Path | str, scale: float | None = None, image_shape: tuple[int, int] | None = None) -> Anchors:

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.conventions import BoolArray, FloatArray, TextArray
 from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M
-from mrac.types import Anchors
 
 USABLE: Final = ""
 _AGREE: Final = 0.1  # of log depth, up to which readings of one pixel agree: what slopes and noise do within it
@@ -65,14 +65,14 @@ def usable(anchors: Anchors, shape: tuple[int, int], has_value: BoolArray | None
     place = np.full(len(anchors), -1)
     place[index] = np.cumsum(new) - 1
     if new.all():
-        return Usable(_some(anchors, index), reason, place)
+        return Usable(anchors.take(index), reason, place)
     shared = ~(new & np.append(new[1:], True))
     several = index[shared]
     sigma = () if anchors.sigma_m is None else (anchors.sigma_m[several],)
     order = np.lexsort((*sigma, *anchors.uv_px[several].T, anchors.z_m[several], pixel[shared]))
     index[shared] = several[order]
     pixel_uv = np.stack([pixel[new] % W, pixel[new] // W], axis=1)
-    readings, wins = _merged(_some(anchors, index), np.flatnonzero(new), pixel_uv)
+    readings, wins = _merged(anchors.take(index), np.flatnonzero(new), pixel_uv)
     reason[index[~wins]] = "outvoted"
     place[index[~wins]] = -1
     return Usable(readings, reason, place)
@@ -87,27 +87,30 @@ def _validity(anchors: Anchors, shape: tuple[int, int], has_value: BoolArray | N
         has_value: (K,), whether the relative depth has a value in an anchor's pixel; None without relative depth.
 
     Returns:
-        (K,) of `not_finite`, `not_positive`, `out_of_range` (under a millimetre or over ten kilometres), `bad_sigma`
-        (not finite, or negative), `out_of_image`, `no_relative_value`, or `USABLE`.
+        (K,) of `not_finite`, `not_positive`, `out_of_range` (under a millimetre or over ten kilometres), `bad_sigma`,
+        `bad_extent`, `bad_confidence` (not finite, negative, a confidence over 1), `out_of_image`, the anchor's own
+        flag, `no_relative_value`, or `USABLE`.
     """
     H, W = shape
     u, v = anchors.uv_px.T
     z = anchors.z_m
-    reason = np.full(len(anchors), USABLE, dtype="<U17")
+    flag = np.full(len(anchors), UNFLAGGED) if anchors.flag is None else anchors.flag
+    reason = flag.astype(f"<U{max(17, flag.dtype.itemsize // 4)}")  # a flag is the last reason of all
     if has_value is not None:
-        reason[~has_value] = "no_relative_value"
+        reason[~has_value & (reason == USABLE)] = "no_relative_value"
     reason[~((u >= -0.5) & (u < W - 0.5) & (v >= -0.5) & (v < H - 0.5))] = "out_of_image"
-    if anchors.sigma_m is not None:
-        reason[~(np.isfinite(anchors.sigma_m) & (anchors.sigma_m >= 0.0))] = "bad_sigma"
+    for name, values, most in (
+        ("bad_confidence", anchors.confidence, 1.0),
+        ("bad_extent", anchors.extent_px, np.inf),
+        ("bad_sigma", anchors.sigma_m, np.inf),
+    ):
+        if values is not None:
+            good = np.isfinite(values) & (values >= 0.0) & (values <= most)
+            reason[~good.reshape(len(anchors), -1).all(axis=1)] = name
     reason[(z < MIN_DEPTH_M) | (z > MAX_DEPTH_M)] = "out_of_range"
     reason[z <= 0.0] = "not_positive"
     reason[~(np.isfinite(u) & np.isfinite(v) & np.isfinite(z))] = "not_finite"
     return reason
-
-
-def _some(anchors: Anchors, index: NDArray[np.intp]) -> Anchors:
-    sigma = None if anchors.sigma_m is None else anchors.sigma_m[index]
-    return Anchors(anchors.uv_px[index], anchors.z_m[index], sigma)
 
 
 def _merged(anchors: Anchors, start: NDArray[np.intp], pixel_uv: NDArray[np.intp]) -> tuple[Anchors, BoolArray]:
@@ -128,7 +131,9 @@ def _merged(anchors: Anchors, start: NDArray[np.intp], pixel_uv: NDArray[np.intp
     shift = np.stack([np.bincount(pixel[wins], each) for each in from_first], axis=1)
     uv_px = anchors.uv_px[low] + shift / (high - low)[:, None]
     sigma = None if anchors.sigma_m is None else _median(anchors.sigma_m, low, high)
-    return Anchors(uv_px, _median(anchors.z_m, low, high), sigma), wins
+    middle = anchors.take((low + high) // 2)
+    z_m = _median(anchors.z_m, low, high)
+    return Anchors(uv_px, z_m, sigma, extent_px=middle.extent_px, confidence=middle.confidence), wins
 
 
 def _vote(

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from mrac.anchors._stored import Stored
+from mrac.anchors.readings import Anchors
 from mrac.errors import ContractError
 from mrac.io.files import write_whole
-from mrac.types import Anchors
 
 _ALIASES: Final = {
     "u": ("u", "x", "col", "column", "px", "u_px", "x_px", "pixel_x"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from mrac.types import MetricDepth
+    from mrac.result import MetricDepth
 
 _PATH = click.Path(path_type=Path)
 
@@ -79,8 +79,8 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
     from mrac.anchors import read_anchors  # noqa: PLC0415
     from mrac.foundation.precomputed import Precomputed  # noqa: PLC0415
     from mrac.io.image import read_image  # noqa: PLC0415
-    from mrac.io.result import RESULT_FILES, write_result  # noqa: PLC0415
     from mrac.pipeline import Calibrator  # noqa: PLC0415
+    from mrac.result.folder import RESULT_FILES, write_result  # noqa: PLC0415
     from mrac.runtime.cache import default_store  # noqa: PLC0415
 
     relative_path = options.pop("relative_path")

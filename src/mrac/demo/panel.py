@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 from mrac.demo.scene import DemoScene
 from mrac.io.picture import depth_bar, depth_colours, depth_limits, draw_anchors, error_colours, font
-from mrac.types import MetricDepth
+from mrac.result import MetricDepth
 
 _CELL_W, _GAP, _TITLE, _MARGIN, _HEAD, _FOOT = 400, 16, 34, 28, 92, 64
 _WORST_ERROR: Final = 0.5

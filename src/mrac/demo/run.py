@@ -14,10 +14,10 @@ from mrac.anchors import csv
 from mrac.demo.panel import panel
 from mrac.demo.scene import DemoScene, motorcycle
 from mrac.io.files import write_json, write_whole
-from mrac.io.result import versions
 from mrac.metrics import DepthMetrics, depth_metrics
 from mrac.pipeline import Calibrator
-from mrac.types import MetricDepth
+from mrac.result import MetricDepth
+from mrac.result.folder import versions
 
 
 @dataclass(frozen=True, eq=False)

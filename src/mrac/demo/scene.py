@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError, MissingExtra
-from mrac.types import Anchors
 
 # Calibration of the 741×500 images as the dataset states it.
 _FOCAL_PX, _BASELINE_M, _OFFSET_PX = 994.978, 0.193001, 31.086

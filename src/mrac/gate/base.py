@@ -7,7 +7,7 @@ import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.gp.features import ImageAppearance
-from mrac.types import WORST_SCORE, GateResult, Samples
+from mrac.types import INLIER_WEIGHT, WORST_SCORE, GateResult, Samples
 
 
 class Gate(ABC):
@@ -82,3 +82,31 @@ def verdict(samples: Samples, keep: BoolArray, residual: FloatArray, sigma: floa
     nearer = (residual > 0.0) == (samples.space == "inverse_depth")
     reason = np.where(keep, "consistent", np.where(nearer, "nearer_than_fit", "farther_than_fit"))
     return GateResult(keep=keep, score=score, reason=reason, weight=keep.astype(np.float64))
+
+
+def with_confidence(gated: GateResult, confidence: FloatArray | None) -> GateResult:
+    """A verdict that also counts what the sensor says of each reading.
+
+    A reading is right where neither the sensor nor the gate finds it wrong, two causes taken as independent: the
+    probability of being right and the weight are multiplied by the confidence. A confidence of 1 changes nothing.
+
+    Args:
+        gated: the gate's verdict on K samples.
+        confidence: (K,) in [0, 1], or None.
+
+    Returns:
+        `gated` itself without confidences, or where they would leave nothing to fit.
+    """
+    if confidence is None or not gated.keep.size:
+        return gated
+    outlier = 1.0 - gated.weight if gated.outlier_probability is None else gated.outlier_probability
+    right = (1.0 - outlier) * confidence
+    keep = gated.keep & ((right >= INLIER_WEIGHT) | (confidence == 1.0))
+    result = replace(
+        gated,
+        keep=keep,
+        reason=np.where(gated.keep & ~keep, "low_confidence", gated.reason),
+        weight=gated.weight * confidence,
+        outlier_probability=1.0 - right,
+    )
+    return result if result.for_fit.any() else gated

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mrac.anchors import Anchors
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.lab.bench.conditions import WRONG_SHARE, Drawn, Draws
 from mrac.lab.bench.protocol import Condition, Protocol
 from mrac.lab.bench.work import sets_in
 from mrac.lab.data import Sample
-from mrac.types import Anchors
 
 Make = Callable[..., Protocol]
 

@@ -13,7 +13,7 @@ from mrac.fit._relations import RelationOptions, relations
 from mrac.fit.evidence import Evidence, _probabilities
 from mrac.fit.ols import Ols
 from mrac.head.base import Scene
-from mrac.io.result import report_of
+from mrac.result.folder import report_of
 from mrac.space import SPACES, Space, from_space
 from mrac.types import DepthCurve, Samples
 

@@ -10,7 +10,7 @@ from mrac import Anchors, Calibrator, RelativeDepth
 from mrac.conventions import ImageArray
 from mrac.foundation._cached import predict, prediction_key
 from mrac.foundation.base import Foundation
-from mrac.io.result import report_of
+from mrac.result.folder import report_of
 from mrac.runtime.cache import PredictionCache
 
 IMAGE = np.random.default_rng(0).integers(0, 256, (12, 16, 3), dtype=np.uint8)

@@ -10,9 +10,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 from mrac import registry
+from mrac.anchors import Anchors
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
-from mrac.types import Anchors, MetricDepth, RelativeDepth
+from mrac.result import MetricDepth
+from mrac.types import RelativeDepth
 
 FAULT: Final = "fault"
 _STAGES: Final = ("foundation", "gate", "fit", "head", "space", FAULT)

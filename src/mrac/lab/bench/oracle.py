@@ -7,9 +7,9 @@ has no such name, and no `Calibrator` can be asked for it.
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.conventions import BoolArray
 from mrac.lab.bench.conditions import Drawn
-from mrac.types import Anchors
 
 
 def right_ones(drawn: Drawn) -> Anchors:

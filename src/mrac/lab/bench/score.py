@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from mrac import registry
+from mrac.anchors import Anchors
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.foundation._cached import predict
@@ -24,8 +25,9 @@ from mrac.lab.foundation_faults import FAULTS
 from mrac.lab.seeds import generator
 from mrac.metrics import gate_metrics
 from mrac.relative import fill_invalid, in_space
+from mrac.result import MetricDepth
 from mrac.runtime.cache import default_store
-from mrac.types import Anchors, MetricDepth, RelativeDepth
+from mrac.types import RelativeDepth
 
 Row = dict[str, Any]
 COVERAGE: Final = {"coverage_68": 0.6827, "coverage_90": 0.9}

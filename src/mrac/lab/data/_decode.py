@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.conventions import FloatArray
 from mrac.io.files import read_png16
-from mrac.types import Anchors
 
 
 def invalid_as_nan(z_m: FloatArray) -> FloatArray:

@@ -9,13 +9,13 @@ from typing import ClassVar, Final, Self
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.io.files import user_path
 from mrac.io.image import read_image
 from mrac.lab.data._crops import crop_mask
 from mrac.lab.data._decode import invalid_as_nan
-from mrac.types import Anchors
 
 _PAPER_MAX_DEPTH_M: Final = 80.0
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from mrac.anchors import Anchors
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.io.files import user_path
@@ -15,7 +16,6 @@ from mrac.lab.data._decode import map_readings, read_depth_png
 from mrac.lab.data._lists import read_lines
 from mrac.lab.data.base import About, Dataset, Entry, Rules
 from mrac.registry import check_numbers
-from mrac.types import Anchors
 
 _LISTS = ("eigen_test_files_with_gt.txt", "test_files.txt")
 _IMAGE = re.compile(r"(?P<drive>[^/]+)/(?P<camera>image_0[23])/data/(?P<frame>\d{10})\.(png|jpg)$")

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from mrac.anchors import Anchors
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.lab.data._decode import map_readings, read_depth_png
 from mrac.lab.data.base import About, Dataset, Entry, Rules
 from mrac.registry import check_numbers
-from mrac.types import Anchors
 
 _IMAGE = re.compile(r"(?P<drive>.+)_image_(?P<frame>\d{10})_(?P<camera>image_0[23])$")
 

@@ -9,6 +9,7 @@ from typing import Final, Self
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.io.files import read_arrays
@@ -16,7 +17,6 @@ from mrac.io.image import open_image, read_image
 from mrac.lab.data._crops import CROPS
 from mrac.lab.data._decode import map_readings
 from mrac.lab.data.base import About, Dataset, Entry, Rules
-from mrac.types import Anchors
 
 # The protocols of the sets that we know; any other is scored whole, to 80 m, as the paper does.
 _OTHER: Final = Rules(max_depth_m=80.0, max_range_m=80.0)

@@ -7,13 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.lab.data._decode import map_readings
 from mrac.lab.data._matlab import read_mat
 from mrac.lab.data.base import About, Dataset, Entry, Rules
 from mrac.registry import check_numbers
-from mrac.types import Anchors
 
 _DATA, _SPLITS = "nyu_depth_v2_labeled.mat", "splits.mat"
 _FIELDS = {"raw": "rawDepths", "filled": "depths"}

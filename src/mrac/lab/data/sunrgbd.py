@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.io.files import read_png16
@@ -16,7 +17,6 @@ from mrac.lab.data._decode import map_readings
 from mrac.lab.data._matlab import read_mat
 from mrac.lab.data.base import About, Dataset, Entry, Rules
 from mrac.registry import check_numbers
-from mrac.types import Anchors
 
 _SPLIT_FILE = "SUNRGBDtoolbox/traintestSUNRGBD/allsplit.mat"
 _FOLDERS = {"raw": "depth", "filled": "depth_bfx"}

@@ -7,13 +7,13 @@ from typing import Self
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.io.files import read_png16
 from mrac.lab.data._decode import map_readings, read_depth_png
 from mrac.lab.data._lists import read_lines
 from mrac.lab.data.base import About, Dataset, Entry, Rules
-from mrac.types import Anchors
 
 _DENSITIES = (1500, 500, 150)
 

@@ -14,10 +14,10 @@ import numpy as np
 from mrac import Anchors
 from mrac.conventions import FloatArray
 from mrac.io.files import write_json
-from mrac.io.result import versions
 from mrac.lab.data.manifest import Frame, rules_of
 from mrac.lab.placement.random import Random
 from mrac.metrics import score_depth
+from mrac.result.folder import versions
 from mrac.runtime.parallel import num_cores
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.conventions import ImageArray
 from mrac.errors import MissingExtra, first_line
 from mrac.head.base import Head, HeadResult, Scene
@@ -16,7 +17,8 @@ from mrac.head.residual_unet import ResidualUnet
 from mrac.head.sml import Sml
 from mrac.pipeline import Calibrator
 from mrac.registry import stage_name, stage_options
-from mrac.types import Anchors, MetricDepth, RelativeDepth
+from mrac.result import MetricDepth
+from mrac.types import RelativeDepth
 
 BatchedHead = Callable[[Sequence[Scene]], list[HeadResult]]
 """From scenes of one image, with one relative field, to what the head says of each."""

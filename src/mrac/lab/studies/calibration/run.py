@@ -22,6 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from mrac.anchors import Anchors
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.foundation._cached import predict
@@ -36,9 +37,9 @@ from mrac.lab.studies.calibration.measures import LEVELS, ause, ideal_sparsifica
 from mrac.lab.studies.calibration.page import figures, page, summary
 from mrac.lab.studies.claim import FAMILIES, SETS
 from mrac.lab.studies.protocol import write_results
+from mrac.result import MetricDepth
 from mrac.runtime.cache import default_store
 from mrac.runtime.parallel import num_cores
-from mrac.types import Anchors, MetricDepth
 
 _FRACTION: Final = 0.25
 # Pixels per image whose order is compared: more change the third digit of an area and cost ten times as much.

@@ -6,12 +6,13 @@ from typing import Final
 import numpy as np
 
 from mrac import registry
+from mrac.anchors import Anchors
 from mrac.conventions import ImageArray
 from mrac.head.base import Head, HeadResult, Scene
 from mrac.lab.bench.report.results import Results
 from mrac.lab.studies.claim import Claim, Outcome
 from mrac.pipeline import Calibrator
-from mrac.types import Anchors, RelativeDepth
+from mrac.types import RelativeDepth
 
 WRAPPED: Final = {"mrac": "vanilla", "mrac_b_prime": "b_prime"}
 """The paper's method, and the one whose head it wraps."""

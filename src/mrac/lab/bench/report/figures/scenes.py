@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
 from mrac.foundation._cached import predict
@@ -25,8 +26,9 @@ from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.work import sets_in
 from mrac.lab.data import Dataset, Sample
 from mrac.metrics import clip_depth
+from mrac.result import MetricDepth
 from mrac.runtime.cache import default_store
-from mrac.types import Anchors, MetricDepth, RelativeDepth
+from mrac.types import RelativeDepth
 
 _LEARNERS: Final = ("vi_depth", "sml_retrained")
 _KEPT: Final = 4  # frames in memory, with every method's depth: figures share some

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from mrac.anchors import Anchors
 from mrac.io.files import write_arrays, write_depth_png, write_json, write_whole
 from mrac.io.picture import preview
-from mrac.types import Anchors, MetricDepth
+from mrac.result.metric_depth import MetricDepth
 from mrac.version import __version__
 
 

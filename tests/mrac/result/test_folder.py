@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mrac import Anchors, Calibrator, ContractError, MetricDepth
-from mrac.io.result import RESULT_FILES, write_result
+from mrac.result.folder import RESULT_FILES, write_result
 
 ANCHORS = Anchors([[1.0, 1.0], [np.nan, 2.0], [5.0, 5.0], [6.0, 2.0]], [1.0, 2.0, 3.0, 2.0])
 

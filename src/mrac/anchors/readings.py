@@ -1,0 +1,90 @@
+"""Sparse range readings, as every reader of this package gives them."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mrac.conventions import FloatArray, TextArray, frozen_numbers
+from mrac.errors import ContractError
+
+UNFLAGGED: Final = ""  # of a reading in which its sensor or reader found no fault
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Anchors:
+    """K sparse range readings, in any order. Wrong, missing and impossible values get a verdict; they raise nothing.
+
+    Attributes:
+        uv_px: (K, 2), u right and v down, pixel centres at integers; sub-pixel positions are used as they are.
+        z_m: (K,) metres along the optical axis.
+        sigma_m: (K,) standard deviation of each in metres, or None. The head `kriging` and the fit `evidence` use it.
+        extent_px: (K, 2) width and height of the area, around `uv_px`, whose mean depth each reading is, as of a zone
+            of a multizone sensor; 0 for a point. None: all are points.
+        confidence: (K,) in [0, 1], the sensor's own probability that a reading is right, by which its weight is
+            multiplied (`gate.base.with_confidence`); None: all are 1, as by a sensor that says nothing.
+        flag: (K,) why its sensor or reader calls a reading unusable, one word (`occluded`, `sensor_status_4`), "" where
+            it does not. A flagged reading is not used, and its flag is its verdict's reason. None: none is flagged.
+    """
+
+    uv_px: FloatArray
+    z_m: FloatArray
+    sigma_m: FloatArray | None
+    extent_px: FloatArray | None
+    confidence: FloatArray | None
+    flag: TextArray | None
+
+    def __init__(
+        self,
+        uv_px: ArrayLike,
+        z_m: ArrayLike,
+        sigma_m: ArrayLike | None = None,
+        *,
+        extent_px: ArrayLike | None = None,
+        confidence: ArrayLike | None = None,
+        flag: ArrayLike | None = None,
+    ) -> None:
+        z = frozen_numbers(z_m, "Anchors.z_m", (None,))
+
+        def numbers(values: ArrayLike | None, name: str, *shape: int) -> FloatArray | None:
+            return None if values is None else frozen_numbers(values, f"Anchors.{name}", (z.size, *shape))
+
+        columns = {
+            "z_m": z,
+            "uv_px": frozen_numbers(uv_px, "Anchors.uv_px", (z.size, 2)),
+            "sigma_m": numbers(sigma_m, "sigma_m"),
+            "extent_px": numbers(extent_px, "extent_px", 2),
+            "confidence": numbers(confidence, "confidence"),
+            "flag": None if flag is None else _words(flag, z.size),
+        }
+        for name, values in columns.items():
+            object.__setattr__(self, name, values)
+
+    def __len__(self) -> int:
+        return self.z_m.size
+
+    def take(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Self:
+        """Those at `index`, in its order."""
+
+        def some(values: NDArray[Any] | None) -> NDArray[Any] | None:
+            return None if values is None else values[index]
+
+        return type(self)(
+            self.uv_px[index],
+            self.z_m[index],
+            some(self.sigma_m),
+            extent_px=some(self.extent_px),
+            confidence=some(self.confidence),
+            flag=some(self.flag),
+        )
+
+
+def _words(flag: ArrayLike, num: int) -> TextArray:
+    words = np.array(flag)
+    if words.shape != (num,) or words.dtype.kind != "U":
+        raise ContractError(
+            f'Anchors.flag: ({num},) words are needed, {words.dtype} of shape {words.shape} arrived; "" is no flag'
+        )
+    words.setflags(write=False)
+    return words
