@@ -99,6 +99,6 @@ class TestEveryHead:
         check(result, (60, 80))
         off, on_fit = np.abs(np.log(result.depth_m / made.depth_m)).mean(), name not in NOT_ON_THE_FIT
         if head.trained_space is not None:
-            assert off < (0.5 if on_fit else 1.0)
+            assert off < (0.5 if on_fit else 2.0)  # far from its fifty anchors and from photographs
         else:
             assert off < (0.01 if on_fit else 0.05)

@@ -61,7 +61,7 @@ def train_command() -> None:
     "--leave-out", multiple=True, metavar="NAME", help="A set or a scene that is never trained on, only measured on."
 )
 @click.option("--scenes", type=COUNT, metavar="N", help="Rendered scenes. Default: the recipe's 4000; 0 for none.")
-@click.option("--from", "teacher", type=PATH, metavar="FILE", help="A second round: embedded.safetensors of a first.")
+@click.option("--from", "start", type=PATH, metavar="FILE", help="A second round: embedded.safetensors of a first.")
 def foundation(
     data: tuple[Path, ...], out: Path, device: str, hold_out: float, fold: tuple[int, int] | None, **recipe_options: Any
 ) -> None:
@@ -88,8 +88,8 @@ def foundation(
     from mrac.lab.train.foundation.training import FoundationOptions, second_round  # noqa: PLC0415
 
     recipe = FoundationOptions(seed=recipe_options["seed"])
-    teacher: Path | None = recipe_options["teacher"]
-    if teacher is not None:
+    start: Path | None = recipe_options["start"]
+    if start is not None:
         recipe = second_round(recipe)
     factor, scenes = recipe_options["steps"], recipe_options["scenes"]
     phases = tuple(replace(phase, num_steps=max(1, round(factor * phase.num_steps))) for phase in recipe.phases)
@@ -100,7 +100,7 @@ def foundation(
     def is_held(set_name: str, scene: str) -> bool:
         return is_held_out(scene, hold_out) if fold is None else fold_of(set_name, scene, fold[1]) == fold[0]
 
-    run = RunOptions(data, out, device, teacher=teacher, leave_out=recipe_options["leave_out"])
+    run = RunOptions(data, out, device, start=start, leave_out=recipe_options["leave_out"])
     network = train_foundation(recipe, run, is_held, Console())
     click.echo(f"{network}: {network.stat().st_size / 1e6:.1f} MB")
 

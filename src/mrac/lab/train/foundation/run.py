@@ -38,7 +38,7 @@ class RunOptions:
         device: `cpu`, `cuda`, or empty for the GPU where there is one.
         save_every: steps.
         leave_out: sets and scenes that are measured on and never trained on, besides those that are held out.
-        teacher: weights of an earlier run (its embedded.safetensors) to go on from; None starts from ImageNet.
+        start: weights of an earlier run (its embedded.safetensors) to go on from; None starts from ImageNet.
     """
 
     data: tuple[Path, ...]
@@ -46,7 +46,7 @@ class RunOptions:
     device: str = ""
     save_every: int = 500
     leave_out: tuple[str, ...] = ()
-    teacher: Path | None = None
+    start: Path | None = None
 
 
 def train_foundation(
@@ -67,9 +67,9 @@ def train_foundation(
         ContractError: no such data or device, `run.out` cannot be a folder or holds a run of other options.
     """
     device = choose_device(run.device)
-    teacher = None if run.teacher is None else load_network(run.teacher, options.network)
-    if run.teacher is not None:
-        options = dataclasses.replace(options, taught_by=hashlib.sha256(run.teacher.read_bytes()).hexdigest())
+    start = None if run.start is None else load_network(run.start, options.network)
+    if run.start is not None:
+        options = dataclasses.replace(options, starts_from=hashlib.sha256(run.start.read_bytes()).hexdigest())
     make_folder(run.out)  # now, not when the first state is to be written
     where = " and ".join(map(str, run.data))
     console.print(f"reading {where} ...")
@@ -82,8 +82,8 @@ def train_foundation(
     if options.num_scenes:
         console.print(f"rendering {options.num_scenes} scenes ...")
         sets.append(render_frames(options.num_scenes, _SCENE_SIZE, sets[0].images, options.seed))
-    published = None if teacher is not None else published_encoder(options.network.variant)
-    training = FoundationTraining(options, sets, published, teacher)
+    published = None if start is not None else published_encoder(options.network.variant)
+    training = FoundationTraining(options, sets, published, start)
     state = run.out / STATE
     if state.is_file():
         load_state(training, state)

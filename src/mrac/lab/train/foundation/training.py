@@ -57,7 +57,6 @@ class Weights:
     gradient: float = 0.5
     metric: float = 0.1
     sky: float = 0.3
-    teacher: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class FoundationOptions:
         average: of the weights, exponential, per step.
         colour, hide, paste: strength of `vary_colours`, shares of `hide_patches` and `paste_foregrounds`.
         frame_pixels: images of the pack are shrunk to this.
-        taught_by: the content of the teacher's file, so that a run does not go on with another.
+        starts_from: hash of the weights that a second round starts from, so that a killed one does not mix two.
         seed: of everything drawn.
     """
 
@@ -108,7 +107,7 @@ class FoundationOptions:
     views: ViewOptions = field(default_factory=ViewOptions)
     network: NetworkOptions = field(default_factory=NetworkOptions)
     frame_pixels: int = 420 * 560
-    taught_by: str = ""
+    starts_from: str = ""
     seed: int = 0
 
     @property
@@ -123,9 +122,19 @@ class FoundationOptions:
 
 
 def second_round(options: FoundationOptions) -> FoundationOptions:
-    """The recipe for a run that goes on from a trained network: larger pictures only, gentler steps."""
-    phases = (Phase(6_000, 64, (((384, 512), 0.75), ((256, 832), 0.25))),)
-    return replace(options, phases=phases, encoder_rate=2e-4, decoder_rate=4e-4)
+    """The recipe for a run that goes on from a trained network: mostly full size, gentler, views nearer to use."""
+    small, large = (phase.shapes for phase in options.phases)
+    return replace(
+        options,
+        phases=(Phase(3_500, 96, small), Phase(11_000, 64, large)),
+        shares=options.shares
+        | {"nyu": 0.55, "kitti15": 0.10, "camvid": 0.05, "hololens": 0.04, "mosd": 0.05, "redkitchen": 0.02}
+        | {"scenes": 0.16},
+        encoder_rate=3.5e-4,
+        decoder_rate=7e-4,
+        weights=replace(options.weights, sky=0.5),
+        views=replace(options.views, plain=0.4),
+    )
 
 
 class FoundationTraining:
@@ -139,7 +148,7 @@ class FoundationTraining:
         options: FoundationOptions,
         sets: list[Frames],
         published: dict[str, Tensor] | None,
-        teacher: DepthNetwork | None = None,
+        start: DepthNetwork | None = None,
     ) -> None:
         """Starts a run.
 
@@ -147,7 +156,7 @@ class FoundationTraining:
             options: of the run.
             sets: to draw from, all on the device to train on.
             published: weights of the encoder on ImageNet; None starts from random ones.
-            teacher: a network of an earlier run: this one starts from its weights and learns from its answers too.
+            start: a network of an earlier run, to start from its weights.
         """
         self.options, self.sets = options, sets
         self.device = sets[0].images.device
@@ -155,11 +164,8 @@ class FoundationTraining:
         self.network = DepthNetwork(options.network)
         if published is not None:
             self.network.encoder.load_published(published)
-        if teacher is not None:
-            self.network.load_state_dict(teacher.state_dict())
-            teacher = teacher.eval().requires_grad_(False)
-            teacher.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.teacher = teacher
+        if start is not None:
+            self.network.load_state_dict(start.state_dict())
         self.network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.averaged = copy.deepcopy(self.network).eval().requires_grad_(False)
         encoder = list(self.network.encoder.parameters())
@@ -252,22 +258,7 @@ class FoundationTraining:
             + weights.metric * metric_l1(error, known)
             + weights.sky * sky_l1(predicted_BHW, views.z_m, far_B + _SKY_MARGIN)
         )
-        if self.teacher is not None:
-            # Everywhere but in the sky: a teacher that was never told about it has nothing to teach there.
-            taught, ground = self.teach(views.image), views.z_m.isfinite().float()
-            difference = predicted_BHW - taught
-            learnt = shift_invariant_l1(difference, ground) + weights.gradient * gradient_l1(difference, ground)
-            total = total + weights.teacher * learnt
         return total.mean()
-
-    @torch.no_grad()
-    def teach(self, image_B3HW: Tensor) -> Tensor:
-        """(B, H, W) log depth of the teacher: the mean of what it sees and of what it sees in the mirror."""
-        assert self.teacher is not None
-        both = torch.cat([image_B3HW, image_B3HW.flip(3)]).contiguous(memory_format=torch.channels_last)
-        with self._half():
-            seen, mirrored = self.teacher(both).float().chunk(2)
-        return upsample((seen + mirrored.flip(3)) / 2, image_B3HW.shape[2:])
 
     @torch.no_grad()
     def _average(self) -> None:

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from mrac.anchors import Anchors
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.gp.features import ImageAppearance
@@ -23,7 +24,7 @@ from mrac.lab.train.frames import Frames, scene_of
 from mrac.lab.train.heads.data import OutOfFold
 from mrac.lab.train.synthetic.stereo.readings import stereo_scan
 from mrac.pipeline import Calibrator
-from mrac.types import Anchors, RelativeDepth
+from mrac.types import RelativeDepth
 
 # Their truth is a raw scan: what it gets wrong would be taught as right.
 _RAW_TRUTH: Final = ("kitti_seq",)
