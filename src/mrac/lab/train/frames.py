@@ -13,6 +13,7 @@ from torch import Tensor
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.lab.data.manifest import Frame, read_manifest
+from mrac.lab.train.above_readings import bound_above, only_below_horizon
 from mrac.lab.train.sky import find_sky, labelled_sky
 
 # Focal length over image width, which is all a virtual camera needs to know; 0.9 is a phone's.
@@ -29,6 +30,7 @@ _MARGIN = {"nyu": (10 / 480, 10 / 480, 10 / 640, 10 / 640)}
 
 # Sets of street scenes in which `find_sky` was looked at and found right.
 _WITH_SKY = ("kitti15",)
+_BOUNDED = ("kitti15", "kitti_seq", "camvid")  # streets, whose upper half no scanner saw
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Frames:
 
     Attributes:
         images: (N, 3, h, w) uint8 RGB.
-        z_m: (N, h, w) float32 metres; 0 is "not measured", infinite the sky.
+        z_m: (N, h, w) float32 metres; 0 is "not measured", infinite the sky, −z "at least z away" (`bound_above`).
         focal_px: (N,) of the shrunk images.
         names: `set/id` of each.
         scenes: what must not be split between training and validation.
@@ -74,8 +76,9 @@ def load_frames(folder: Path, device: torch.device, num_pixels: int, *, labelled
         folder: with a manifest.csv whose rows have a `depth`.
         device: where the tensors go.
         num_pixels: images larger than this are shrunk to it; depth keeps the nearest reading of each cell.
-        labelled: also the rows without depth that have a `label`, of which `sky_id` is the sky. Their depth was not
-            measured: it is good for a foundation (see `labelled_sky`), not for what learns from measurements.
+        labelled: also the rows without depth that have a `label`, of which `sky_id` is the sky, and bounds above the
+            readings of streets. None of that was measured: it is good for a foundation (see `labelled_sky`), not for
+            what learns from measurements.
 
     Raises:
         ContractError: the folder has no manifest, no row with depth, or a file that cannot be read or does not fit.
@@ -86,14 +89,16 @@ def load_frames(folder: Path, device: torch.device, num_pixels: int, *, labelled
             by_set.setdefault(frame.row["set"], []).append(frame)
     if not by_set:
         raise ContractError(f"train: {folder}/manifest.csv has no row with a depth file; column `depth` is needed")
-    return [_load_set(name, frames, device, num_pixels) for name, frames in by_set.items()]
+    return [_load_set(name, frames, device, num_pixels, labelled) for name, frames in by_set.items()]
 
 
-def _load_set(name: str, frames: list[Frame], device: torch.device, num_pixels: int) -> Frames:
+def _load_set(name: str, frames: list[Frame], device: torch.device, num_pixels: int, labelled: bool) -> Frames:
     with ThreadPoolExecutor() as pool:  # decoding pictures is most of the work, and leaves Python alone
         pairs = list(pool.map(lambda frame: shrink(*_read(frame), num_pixels), frames))
     if name in _WITH_SKY:
         pairs = [(image, np.where(find_sky(image, z), np.float32(np.inf), z)) for image, z in pairs]
+    if labelled and name in _BOUNDED:
+        pairs = [(image, bound_above(z)) for image, z in pairs]
     # Frames of one set differ by a few pixels (KITTI: 370 to 376 rows); the smallest common size loses nothing.
     h, w = (min(z.shape[axis] for _, z in pairs) for axis in (0, 1))
     images = np.stack([image[:h, :w] for image, _ in pairs]).transpose(0, 3, 1, 2)
@@ -103,7 +108,7 @@ def _load_set(name: str, frames: list[Frame], device: torch.device, num_pixels: 
     inside[round(top * h) : h - round(bottom * h), round(left * w) : w - round(right * w)] = True
     return Frames(
         torch.from_numpy(np.ascontiguousarray(images)).to(device),
-        torch.from_numpy(np.where(inside & (z_m > 0), z_m, 0).astype(np.float32)).to(device),
+        torch.from_numpy(np.where(inside, z_m, 0).astype(np.float32)).to(device),
         torch.full((len(frames),), w * _FOCAL.get(name, _FOCAL_UNKNOWN), device=device),
         tuple(frame.name for frame in frames),
         tuple(map(scene_of, frames)),
@@ -117,7 +122,7 @@ def scene_of(frame: Frame) -> str:
 
 def _read(frame: Frame) -> tuple[ImageArray, FloatArray]:
     image = frame.image()
-    z_m = frame.depth_m("depth") if frame.row.get("depth") else labelled_sky(frame, image)
+    z_m = frame.depth_m("depth") if frame.row.get("depth") else only_below_horizon(labelled_sky(frame, image))
     if image.shape[:2] != z_m.shape:
         raise ContractError(
             f"train: {frame.folder}: the image of {frame.name} is {image.shape[1]} × {image.shape[0]} pixels, its "

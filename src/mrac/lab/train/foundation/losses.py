@@ -31,6 +31,23 @@ def sky_l1(predicted_BHW: Tensor, z_BHW: Tensor, least_B: Tensor) -> Tensor:
     return (short * sky).sum(dim=(1, 2)) / sky.sum(dim=(1, 2)).clamp(min=1.0)
 
 
+def bound_l1(predicted_BHW: Tensor, z_BHW: Tensor, canonical_B: Tensor) -> Tensor:
+    """Mean amount by which pixels that are at least −z away (z < 0) are nearer than that, in log depth.
+
+    Args:
+        predicted_BHW: log depth.
+        z_BHW: metres, those below 0 are bounds.
+        canonical_B: added to the log of a bound, as to that of a depth.
+
+    Returns:
+        (B,); 0 without bounds.
+    """
+    bounded = (z_BHW < 0).float()
+    least = torch.where(z_BHW < 0, -z_BHW, 1.0).log() + canonical_B[:, None, None]
+    short = functional.relu(least - predicted_BHW)
+    return (short * bounded).sum(dim=(1, 2)) / bounded.sum(dim=(1, 2)).clamp(min=1.0)
+
+
 def shift_invariant_l1(error_BHW: Tensor, known_BHW: Tensor) -> Tensor:
     """Mean |e − mean e| per image: what stays wrong when the anchors have fixed the scale (one shift in log depth).
 

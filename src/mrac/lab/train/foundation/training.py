@@ -13,6 +13,7 @@ from torch.nn import functional
 from mrac.lab.train.cuda_graph import GraphedStep
 from mrac.lab.train.foundation.losses import (
     affine_invariant_l1,
+    bound_l1,
     gradient_l1,
     log_target,
     metric_l1,
@@ -57,6 +58,7 @@ class Weights:
     gradient: float = 0.5
     metric: float = 0.1
     sky: float = 0.3
+    bound: float = 0.3
 
 
 @dataclass(frozen=True)
@@ -257,6 +259,7 @@ class FoundationTraining:
             + weights.gradient * gradient_l1(error, known)
             + weights.metric * metric_l1(error, known)
             + weights.sky * sky_l1(predicted_BHW, views.z_m, far_B + _SKY_MARGIN)
+            + weights.bound * bound_l1(predicted_BHW, views.z_m, canonical_B)
         )
         return total.mean()
 
