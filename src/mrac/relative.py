@@ -1,4 +1,4 @@
-"""Operations on a relative depth field: conversion to another space, hole filling, resizing, bilinear sampling."""
+"""Operations on a relative depth field: conversion to another space, hole filling, resizing, sampling."""
 
 import math
 from dataclasses import replace
@@ -102,6 +102,38 @@ def sample_bilinear(field: FloatArray, uv_px: FloatArray) -> FloatArray:
     top = field[v0, u0] * (1.0 - fu) + field[v0, u1] * fu
     bottom = field[v1, u0] * (1.0 - fu) + field[v1, u1] * fu
     return np.asarray(top * (1.0 - fv) + bottom * fv)
+
+
+def sample_areas(field: FloatArray, uv_px: FloatArray, extent_px: FloatArray | None, space: Space) -> FloatArray:
+    """Values of an (H, W) field at K readings, each a point or the area around it that it is the mean of.
+
+    At a point, `sample_bilinear`. Over an area, that of the mean depth of the pixels whose centres lie in the rectangle
+    and in the image (at its centre, where there is none): in log depth the logarithm of the mean of the exponentials.
+    The scale of depth and inverse depth has an unknown shift, and the mean is taken in them.
+
+    Args:
+        field: finite.
+        uv_px: (K, 2) positions.
+        extent_px: (K, 2) width and height of the areas, 0 for a point; None where all are points.
+        space: of the field.
+
+    Returns:
+        (K,) float64.
+    """
+    x = sample_bilinear(field, uv_px)
+    if extent_px is None:
+        return x
+    size = np.array([field.shape[1], field.shape[0]])
+    low = np.clip(np.ceil(uv_px - 0.5 * extent_px), 0, size).astype(np.intp)
+    high = np.clip(np.ceil(uv_px + 0.5 * extent_px), 0, size).astype(np.intp)
+    for i in np.flatnonzero((high > low).all(axis=1) & (extent_px > 0.0).any(axis=1)):
+        area = field[low[i, 1] : high[i, 1], low[i, 0] : high[i, 0]].astype(np.float64)
+        if space == "log_depth":
+            most = area.max()
+            x[i] = np.log(np.exp(area - most).mean()) + most
+        else:
+            x[i] = area.mean()
+    return x
 
 
 def resize_field(values: FloatArray, shape: tuple[int, int]) -> FloatArray:

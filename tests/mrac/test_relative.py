@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import ndimage
 
 from mrac import ContractError, RelativeDepth
-from mrac.relative import fill_invalid, in_space, sample_bilinear, typical_range
+from mrac.relative import fill_invalid, in_space, sample_areas, sample_bilinear, typical_range
 from mrac.space import SPACES, as_space
 
 
@@ -77,3 +77,20 @@ def test_what_is_typical_leaves_the_tails_out(shape: tuple[int, int]) -> None:
     field.ravel()[: field.size // 200] = 1e6
     low, high = typical_range(field)
     np.testing.assert_allclose([low, high], np.percentile(field, [2.0, 98.0]), atol=0.01)
+
+
+def test_points_are_sampled_as_ever_and_areas_by_the_mean_of_depth() -> None:
+    field = np.random.default_rng(0).normal(size=(20, 30)).astype(np.float32)
+    uv = np.array([[4.5, 3.5], [29.0, 19.0], [7.25, 8.5], [3.3, 3.3]])
+    extent = np.array([[4.0, 2.0], [6.0, 6.0], [0.0, 0.0], [0.2, 0.2]])
+    points = sample_bilinear(field, uv)
+    np.testing.assert_array_equal(sample_areas(field, uv, None, "log_depth"), points)
+    np.testing.assert_array_equal(sample_areas(field, uv, 0 * extent, "log_depth"), points)
+    x = sample_areas(field, uv, extent, "log_depth")
+    np.testing.assert_allclose(x[0], np.log(np.exp(field[3:5, 3:7].astype(float)).mean()))
+    np.testing.assert_allclose(x[1], np.log(np.exp(field[16:, 26:].astype(float)).mean()))  # clipped at the border
+    np.testing.assert_array_equal(x[2:], points[2:])  # the last holds no pixel's centre
+    for space in ("depth", "inverse_depth"):
+        np.testing.assert_allclose(
+            sample_areas(field, uv, extent, as_space(space))[0], field[3:5, 3:7].mean(), rtol=1e-5
+        )

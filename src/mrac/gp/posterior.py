@@ -35,7 +35,8 @@ class Posterior(NamedTuple):
         features: (K, NUM_FEATURES) float32, divided by their length scales.
         weights: (K,) float32, the covariance's inverse times the residuals.
         whitener: (K or K + 1, K) float32 lower triangle, the inverse of the covariance's Cholesky factor, with a row of
-            zeros where that makes the number of rows even.
+            zeros where that makes the number of rows even. Of means over areas (`mrac.gp.areas`) it has fewer rows than
+            columns, and is full.
     """
 
     features: NDArray[np.float32]
@@ -234,7 +235,8 @@ def segment(
         for p in range(n):
             mean[p] += w * row[p]
     for i in range(0, post.whitener.shape[0], 2):
-        _add_squares(scratch, min(i + 2, K), post.whitener[i : i + 2], explained)
+        m = min(i + 2, K) if post.whitener.shape[0] >= K else K
+        _add_squares(scratch, m, post.whitener[i : i + 2], explained)
 
 
 @fast_kernel
