@@ -4,24 +4,34 @@ import importlib
 import pkgutil
 from pathlib import Path
 
+import numpy as np
+
 from mrac.anchors._stored import Stored
 from mrac.anchors.readings import Anchors
+from mrac.camera import Camera
 from mrac.errors import ContractError
 
 __all__ = ["Anchors", "read_anchors"]
 
 
-def read_anchors(path: Path | str, scale: float | None = None, image_shape: tuple[int, int] | None = None) -> Anchors:
+def read_anchors(
+    path: Path | str,
+    scale: float | None = None,
+    image_shape: tuple[int, int] | None = None,
+    *,
+    camera: Camera | None = None,
+) -> Anchors:
     """Reads anchors from a file of any known format; no anchor is checked or dropped yet.
 
     Args:
         path: .csv (also .txt, .tsv), .npz, or a sparse 16-bit depth .png.
         scale: stored depth per metre where it is not metres: 1000 for millimetres, 256 for KITTI's PNGs.
         image_shape: (H, W) of the image, if known: a depth PNG of another size is refused.
+        camera: of the image, at its size, for a file of ray lengths (a column `range_m`), which is refused without it.
 
     Raises:
-        ContractError: the file is missing, of an unknown format, broken, of another size than the image, or its
-            scale is not known.
+        ContractError: the file is missing, of an unknown format, broken, of another size than the image, its
+            scale is not known, or it has ray lengths and there is no camera.
     """
     path = Path(path)
     kinds = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
@@ -48,9 +58,17 @@ def read_anchors(path: Path | str, scale: float | None = None, image_shape: tupl
             f"anchors/{kind}: {path} is {w}×{h} (width × height), the image {W}×{H}; the same size is needed, since "
             "positions are pixels of the image"
         )
-    anchors = Anchors(stored.uv_px, stored.z, stored.sigma)
-    if per_metre == 1.0:
+    if stored.is_range and camera is None:
+        raise ContractError(
+            f"anchors/{kind}: {path} has lengths of rays (a column `range`); depth along the optical axis is needed: "
+            "give the camera, or a column z"
+        )
+    anchors = Anchors(stored.uv_px, stored.z, stored.sigma, confidence=stored.confidence, flag=stored.flag)
+    if per_metre == 1.0 and not stored.is_range:
         return anchors
-    return Anchors(
-        anchors.uv_px, anchors.z_m / per_metre, None if anchors.sigma_m is None else anchors.sigma_m / per_metre
-    )
+    z_m, sigma_m = anchors.z_m / per_metre, None if anchors.sigma_m is None else anchors.sigma_m / per_metre
+    if stored.is_range and camera is not None:
+        # along the ray and along the axis the deviation is the same share of the reading
+        shorter = camera.range_to_z(anchors.uv_px, np.ones(len(anchors)))
+        z_m, sigma_m = z_m * shorter, None if sigma_m is None else sigma_m * shorter
+    return Anchors(anchors.uv_px, z_m, sigma_m, confidence=anchors.confidence, flag=anchors.flag)

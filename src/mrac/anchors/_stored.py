@@ -14,6 +14,9 @@ class Stored(NamedTuple):
         sigma: (K,) standard deviations in the same unit, or None.
         per_metre: units per metre if the file or its format states it; None if the user must.
         shape: (H, W) of the image that the positions refer to, if the file states it.
+        confidence: (K,) in [0, 1], or None.
+        flag: (K,) one word each, "" without a fault, or None.
+        is_range: whether `z` are lengths of rays, which only a camera can turn into depth.
     """
 
     uv_px: ArrayLike
@@ -21,3 +24,6 @@ class Stored(NamedTuple):
     sigma: ArrayLike | None = None
     per_metre: float | None = 1.0
     shape: tuple[int, int] | None = None
+    confidence: ArrayLike | None = None
+    flag: ArrayLike | None = None
+    is_range: bool = False

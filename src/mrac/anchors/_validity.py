@@ -87,17 +87,17 @@ def _validity(anchors: Anchors, shape: tuple[int, int], has_value: BoolArray | N
         has_value: (K,), whether the relative depth has a value in an anchor's pixel; None without relative depth.
 
     Returns:
-        (K,) of `not_finite`, `not_positive`, `out_of_range` (under a millimetre or over ten kilometres), `bad_sigma`,
-        `bad_extent`, `bad_confidence` (not finite, negative, a confidence over 1), `out_of_image`, the anchor's own
-        flag, `no_relative_value`, or `USABLE`.
+        (K,) of the anchor's own flag, `not_finite`, `not_positive`, `out_of_range` (under a millimetre or over ten
+        kilometres), `bad_sigma`, `bad_extent`, `bad_confidence` (not finite, negative, a confidence over 1),
+        `out_of_image`, `no_relative_value`, or `USABLE`.
     """
     H, W = shape
     u, v = anchors.uv_px.T
     z = anchors.z_m
     flag = np.full(len(anchors), UNFLAGGED) if anchors.flag is None else anchors.flag
-    reason = flag.astype(f"<U{max(17, flag.dtype.itemsize // 4)}")  # a flag is the last reason of all
+    reason = np.full(len(anchors), USABLE, dtype=f"<U{max(17, flag.dtype.itemsize // 4)}")
     if has_value is not None:
-        reason[~has_value & (reason == USABLE)] = "no_relative_value"
+        reason[~has_value] = "no_relative_value"
     reason[~((u >= -0.5) & (u < W - 0.5) & (v >= -0.5) & (v < H - 0.5))] = "out_of_image"
     for name, values, most in (
         ("bad_confidence", anchors.confidence, 1.0),
@@ -110,7 +110,7 @@ def _validity(anchors: Anchors, shape: tuple[int, int], has_value: BoolArray | N
     reason[(z < MIN_DEPTH_M) | (z > MAX_DEPTH_M)] = "out_of_range"
     reason[z <= 0.0] = "not_positive"
     reason[~(np.isfinite(u) & np.isfinite(v) & np.isfinite(z))] = "not_finite"
-    return reason
+    return np.where(flag == UNFLAGGED, reason, flag)  # what its sensor says of a reading tells more
 
 
 def _merged(anchors: Anchors, start: NDArray[np.intp], pixel_uv: NDArray[np.intp]) -> tuple[Anchors, BoolArray]:

@@ -1,0 +1,62 @@
+"""What the checks look at: all readings, usable or not, the network's field, the image's size and the camera."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from mrac.anchors.readings import Anchors
+from mrac.camera import Camera
+from mrac.conventions import BoolArray, FloatArray
+from mrac.space import Space
+
+MAX_READINGS: Final = 200  # looked at; of more, every so many-th: a mistake is in all of them, and a call has 2 ms
+_SANE: Final = (1e-6, 1e8)  # a reading in any unit; beyond is no depth at all, and would overflow
+_FARTHEST_PX: Final = 1e6  # a position, likewise
+MIN_READINGS: Final = 8  # under which agreement with the network proves nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The readings of one call and what they can be compared with.
+
+    Attributes:
+        anchors: K readings as they came, before any is judged.
+        shape: (H, W) of the image.
+        field: (H, W) finite relative depth, or None.
+        space: of the field.
+        metric: whether the field is log depth in metres for a camera with a focal length of 0.9 of the width, as the
+            embedded network's is.
+        camera: of the image, where the caller knows it.
+        max_range_m: the largest distance that the sensor can report, where known.
+        orientation: the EXIF orientation of the image's file, 1 to 8, where known; 1 is upright as stored.
+    """
+
+    anchors: Anchors
+    shape: tuple[int, int]
+    field: FloatArray | None = None
+    space: Space = "log_depth"
+    metric: bool = False
+    camera: Camera | None = None
+    max_range_m: float | None = None
+    orientation: int | None = None
+
+    @cached_property
+    def readings(self) -> Anchors:
+        """Those with a depth and a position of sane size, unflagged, at most `MAX_READINGS`, evenly chosen."""
+        anchors = self.anchors
+        good = (np.abs(anchors.uv_px) < _FARTHEST_PX).all(axis=1)  # False for NaN, as are the next two
+        good &= (anchors.z_m > _SANE[0]) & (anchors.z_m < _SANE[1])
+        if anchors.flag is not None:
+            good &= anchors.flag == ""
+        index = np.flatnonzero(good)
+        if index.size > MAX_READINGS:
+            index = index[np.linspace(0, index.size - 1, MAX_READINGS).astype(np.intp)]
+        return anchors.take(index)
+
+    def inside(self, uv_px: FloatArray) -> BoolArray:
+        """(..., K) which of (..., K, 2) positions lie in the image."""
+        H, W = self.shape
+        u, v = uv_px[..., 0], uv_px[..., 1]
+        return np.asarray((u >= -0.5) & (u < W - 0.5) & (v >= -0.5) & (v < H - 0.5))

@@ -1,0 +1,89 @@
+"""Applies what a warning advises, where the user asks for it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from mrac.anchors.readings import Anchors
+from mrac.checks.evidence import Evidence
+from mrac.checks.placement import best_placement
+from mrac.checks.units import PER_METRE, suspected
+from mrac.errors import ContractError
+
+FIXABLE: Final = ("units", "swapped_uv", "normalised_uv", "image_size")
+
+
+def fix(
+    anchors: Anchors, image_size: tuple[int, int], names: Sequence[str], evidence: Evidence | None = None
+) -> Anchors:
+    """The readings as they are meant, by what the named checks find; unchanged where one finds nothing.
+
+    Args:
+        anchors: K readings as they came.
+        image_size: (W, H) of the image.
+        names: of `FIXABLE`; a unit may be stated in place of found: `units=mm`.
+        evidence: what the checks saw. Without it there is no relative depth to compare with: units are then found by
+            the plausible range alone, and swaps and sizes by positions outside the image alone.
+
+    Raises:
+        ContractError: a name cannot be fixed, or a unit is unknown.
+    """
+    W, H = image_size
+    seen = Evidence(anchors, (H, W)) if evidence is None else evidence
+    for name in names:
+        kind, _, stated = name.partition("=")
+        if kind not in FIXABLE or (stated and kind != "units"):
+            raise ContractError(f"fix: {name!r} arrived; one of {', '.join(FIXABLE)} is needed")
+        if stated and stated not in PER_METRE:
+            raise ContractError(f"fix: the unit {stated!r} arrived; one of {', '.join(PER_METRE)} is needed")
+    placement = best_placement(seen)
+    for name in names:
+        kind, _, stated = name.partition("=")
+        unit = (stated or suspected(seen)) if kind == "units" else None
+        if unit:
+            anchors = _scaled(anchors, 1.0 / PER_METRE[unit])
+        elif kind == "normalised_uv" and len(seen.readings) and _fractions(seen):
+            anchors = _moved(anchors, scale=(W, H))
+        elif placement is not None and placement.kind == kind == "swapped_uv":
+            anchors = _moved(anchors, swap=True)
+        elif placement is not None and placement.kind == kind == "image_size":
+            anchors = _moved(anchors, shift=0.5, scale=(W / placement.size[0], H / placement.size[1]))
+    return anchors
+
+
+def _fractions(evidence: Evidence) -> bool:
+    uv = evidence.readings.uv_px
+    return bool(uv.min() >= 0.0 and uv.max() <= 1.0)
+
+
+def _scaled(anchors: Anchors, factor: float) -> Anchors:
+    sigma = None if anchors.sigma_m is None else anchors.sigma_m * factor
+    return Anchors(
+        anchors.uv_px,
+        anchors.z_m * factor,
+        sigma,
+        extent_px=anchors.extent_px,
+        confidence=anchors.confidence,
+        flag=anchors.flag,
+    )
+
+
+def _moved(
+    anchors: Anchors, *, scale: tuple[float, float] = (1.0, 1.0), shift: float = 0.0, swap: bool = False
+) -> Anchors:
+    """Positions exchanged, or scaled about the corner of the first pixel; `shift` makes that of pixel positions."""
+    uv, extent = anchors.uv_px, anchors.extent_px
+    if swap:
+        uv, extent = uv[:, ::-1], None if extent is None else extent[:, ::-1]
+    else:
+        uv = (uv + shift) * scale - 0.5
+        extent = None if extent is None else extent * np.asarray(scale)
+    return Anchors(
+        uv,
+        anchors.z_m,
+        anchors.sigma_m,
+        extent_px=extent,
+        confidence=anchors.confidence,
+        flag=anchors.flag,
+    )
