@@ -58,7 +58,7 @@ from pathlib import Path
 import numpy as np
 from mrac import Anchors, Calibrator, RelativeDepth
 from mrac.io.files import write_depth_png
-from mrac.io.picture import preview
+from mrac.result.preview import preview
 
 image = np.zeros((6000, 8334, 3), np.uint8)
 anchors = Anchors([[5, 5], [8000, 5000], [4000, 100]], [1.0, 2.0, 3.0])
@@ -66,7 +66,7 @@ relative = RelativeDepth(np.broadcast_to(np.linspace(0, 1, 8334, dtype=np.float3
 out = Calibrator()(image, anchors, relative=relative)
 assert out.depth_m.shape == (6000, 8334) and np.isfinite(out.sigma_m[::100]).all()
 write_depth_png(Path(sys.argv[1]) / "depth.png", out.depth_m)
-preview(out.depth_m, anchors.uv_px, out.anchors.keep, "ok")
+preview(out, anchors, image)
 print(int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]))
 """
 

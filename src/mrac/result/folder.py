@@ -9,9 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from mrac.anchors import Anchors
+from mrac.conventions import ImageArray
 from mrac.io.files import write_arrays, write_depth_png, write_json, write_whole
-from mrac.io.picture import preview
 from mrac.result.metric_depth import MetricDepth
+from mrac.result.preview import preview
 from mrac.version import __version__
 
 
@@ -30,40 +31,48 @@ RESULT_FILES: Final = ("depth.npz", "depth.png", "preview.png", "nearer.npz", "r
 
 
 def write_result(
-    folder: Path, result: MetricDepth, anchors: Anchors, inputs: dict[str, Any], nearer_than_m: Sequence[float] = ()
+    folder: Path,
+    result: MetricDepth,
+    anchors: Anchors | None,
+    inputs: dict[str, Any],
+    nearer_than_m: Sequence[float] = (),
+    image: ImageArray | None = None,
 ) -> None:
     """Writes the files; `report.json` is written last, so a folder that has it is complete.
 
     Args:
         folder: created if missing; files of the same names are replaced, each atomically.
         result: what to write.
-        anchors: the input; their positions and depths are repeated beside the verdicts.
+        anchors: the input; their positions and depths are repeated beside the verdicts, and the preview shows them.
         inputs: the report's entry on the inputs (paths, options).
         nearer_than_m: N distances; the probability that depth is less than each goes to nearer.npz, which is removed
             if there are none: it would be of another result.
+        image: (H, W, 3) uint8, the photo that the preview shows.
 
     Raises:
-        ContractError: a distance is not a finite number > 0; nothing has been written then.
+        ContractError: a distance is not a finite number > 0, or image or anchors are of another result; nothing has
+            been written then.
     """
     report_path, nearer_path = folder / "report.json", folder / "nearer.npz"
     nearer = np.empty((len(nearer_than_m), *result.depth_m.shape), np.float32)
     for chances, d_m in zip(nearer, nearer_than_m, strict=True):
         chances[:] = result.probability_nearer(d_m)
+    picture = preview(result, anchors, image)
     report_path.unlink(missing_ok=True)  # an older one would mark as complete files that are about to change
     nearer_path.unlink(missing_ok=True)
     if len(nearer):
         write_arrays(nearer_path, d_m=np.array(nearer_than_m), probability=nearer)
     write_arrays(folder / "depth.npz", depth_m=result.depth_m, sigma_m=result.sigma_m)
     scale = write_depth_png(folder / "depth.png", result.depth_m)
-    picture = preview(result.depth_m, anchors.uv_px, result.anchors.keep, result.status)
     write_whole(folder / "preview.png", lambda file: picture.save(file, format="PNG"))
     report = report_of(result)
-    for entry, (u, v), z in zip(report["anchors"], anchors.uv_px, anchors.z_m, strict=True):
-        entry.update(u=_plain(u), v=_plain(v), z_m=_plain(z))
+    if anchors is not None:
+        for entry, (u, v), z in zip(report["anchors"], anchors.uv_px, anchors.z_m, strict=True):
+            entry.update(u=_plain(u), v=_plain(v), z_m=_plain(z))
     report["files"] = {
         "depth.npz": "depth_m and sigma_m, (H, W) float32, metres",
         "depth.png": f"16 bit, depth_m = value / {scale:g}",
-        "preview.png": "near is bright; rings are kept anchors, crosses rejected ones",
+        "preview.png": "photo, depth and standard deviation; rings are kept anchors, crosses rejected ones",
     }
     if len(nearer):
         report["files"]["nearer.npz"] = "probability (N, H, W) float32 that the depth is less than d_m (N,), metres"
@@ -78,6 +87,7 @@ def report_of(result: MetricDepth) -> dict[str, Any]:
     columns = {name: (v.round(4) if v.dtype.kind == "f" else v).tolist() for name, v in verdicts.items()}
     return {
         "status": result.status,
+        "warnings": [finding._asdict() for finding in result.warnings],
         "stages": result.stages,
         "options": result.options,
         "space": result.space,

@@ -1,7 +1,21 @@
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
-from mrac.io.picture import depth_colours, depth_limits, draw_anchors, error_colours, preview
+from mrac.io.picture import (
+    DEPTH_STOPS,
+    KEPT,
+    REJECTED,
+    depth_colours,
+    depth_limits,
+    draw_anchors,
+    draw_scale,
+    error_colours,
+    metric_ticks,
+    verdict_colour,
+)
 
 
 def test_near_is_brighter_than_far_all_the_way() -> None:
@@ -33,21 +47,55 @@ def test_rejected_anchors_are_red_and_those_outside_are_skipped() -> None:
     assert (pixels[140:160, 140:160].min(axis=2) > 200).any()
 
 
-def test_preview_has_a_footer_and_enlarges_small_images() -> None:
-    depth_m = np.linspace(1, 2, 12).reshape(3, 4)
-    picture = preview(depth_m, np.array([[1.0, 1.0]]), np.array([True]), "ok")
-    assert picture.size == (640, 480 + 40)
+@pytest.mark.parametrize(
+    ("keep", "reason", "colour"),
+    [
+        (True, "nearer_than_fit", KEPT),
+        (False, "nearer_than_neighbours", REJECTED),
+        (False, "sensor_status_4", verdict_colour(False, "occluded")),
+    ],
+)
+def test_a_colour_follows_from_the_verdict(keep: bool, reason: str, colour: str) -> None:
+    assert verdict_colour(keep, reason) == colour
 
 
-def test_preview_of_a_large_image_is_shrunk_with_its_anchors() -> None:
-    depth_m = np.ones((3000, 4000), np.float32)
-    picture = preview(depth_m, np.array([[3900.0, 2900.0]]), np.array([False]), "ok")
-    assert picture.size == (2048, 1536 + 40)
-    pixels = np.asarray(picture).astype(int)
-    red = (pixels[..., 0] > 200) & (pixels[..., 1] < 100)
-    v, u = np.nonzero(red[:1536])
-    assert max(abs(u.mean() - 3900.5 * 0.512), abs(v.mean() - 2900.5 * 0.512)) < 2.0
+def test_crosses_have_the_colour_of_their_reason() -> None:
+    picture = Image.new("RGB", (200, 200))
+    uv_px = np.array([[50.0, 50.0], [150.0, 150.0]])
+    draw_anchors(picture, uv_px, np.array([True, True]), 1.0, np.array(["nearer_than_fit", "farther_than_fit"]))
+    red, blue = picture.getpixel((50, 50)), picture.getpixel((150, 150))
+    assert isinstance(red, tuple)
+    assert isinstance(blue, tuple)
+    assert red[0] > red[2] + 100
+    assert blue[2] > blue[0] + 100
 
 
-def test_preview_of_a_thread_has_at_least_a_pixel_of_it() -> None:
-    assert preview(np.ones((1, 9000)), np.zeros((0, 2)), np.zeros(0, np.bool_), "ok").size == (2048, 1 + 40)
+def test_thousands_of_anchors_leave_the_picture_visible() -> None:
+    picture = Image.new("RGB", (640, 480))
+    uv_px = np.random.default_rng(0).uniform(0, (640, 480), (5000, 2))
+    draw_anchors(picture, uv_px, np.zeros(5000, np.bool_))
+    covered = (np.asarray(picture).max(axis=2) > 0).mean()
+    assert 0.01 < covered < 0.5
+
+
+@given(st.floats(1e-3, 1e4), st.floats(1.01, 1e5))
+def test_ticks_are_round_distinct_and_within_the_limits(low: float, ratio: float) -> None:
+    limits = (low, low * ratio)
+    ticks = metric_ticks(limits)
+    values = [value for value, _ in ticks]
+    assert len(ticks) >= 2
+    assert len({text for _, text in ticks}) == len(ticks)
+    assert values == sorted(values)
+    assert limits[0] * (1 - 1e-6) <= values[0]
+    assert values[-1] <= limits[1] * (1 + 1e-6)
+    assert all(abs(float(text) - value) <= 1e-5 * value for value, text in ticks)
+
+
+@given(st.floats(1e-2, 1e2), st.floats(1.01, 1e4), st.integers(120, 900))
+def test_labels_stay_within_the_scale_and_apart(low: float, ratio: float, width: int) -> None:
+    page = Image.new("RGB", (width + 40, 60), "white")
+    draw_scale(page, (20, 5, width, 10), (low, low * ratio), DEPTH_STOPS, 13)
+    dark = np.asarray(page.convert("L")) < 128
+    assert not dark[:, :19].any()
+    assert not dark[:, width + 21 :].any()
+    assert dark[21:].any()
