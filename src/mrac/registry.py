@@ -12,13 +12,15 @@ varies around the stages (data sets, outlier families, anchor placement) is foun
 import ast
 import dataclasses
 import importlib
+import inspect
 import math
 import pkgutil
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, get_origin, get_type_hints
 
 from mrac.errors import ContractError
 from mrac.methods import METHODS
@@ -57,8 +59,20 @@ def summary(stage: str, name: str) -> str:
     own = (_folder(stage) / f"{name}.py", _folder(stage) / name / "__init__.py")
     path = next((path for path in own if path.is_file()), None)
     if path is None:
-        return "from an installed plug-in"
+        return _origin(stage, name)
+    return first_docstring_line(path)
+
+
+def first_docstring_line(path: Path) -> str:
+    """The first line of a module's docstring, read without importing it."""
     return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+
+
+def _origin(stage: str, name: str) -> str:
+    for point in entry_points(group=f"mrac.{stage}", name=name):
+        package = f" of {point.dist.name} {point.dist.version}" if point.dist else ""
+        return f"Plug-in{package}: {point.value}"
+    return "from an installed plug-in"
 
 
 def catalog(stage: str) -> Mapping[str, Any]:
@@ -110,14 +124,92 @@ def create(stage: str, spec: str) -> Any:
         raise ContractError(f"{stage} {name}: {error}") from None
 
 
-def stage_name(implementation: object) -> str:
-    """The registered name of a stage's implementation: that of its module."""
-    return type(implementation).__module__.rpartition(".")[2]
+def build(stage: str, name: str, options: Mapping[str, Any]) -> Any:
+    """An instance from a name, as `create` takes it, and options by name as values.
+
+    Raises:
+        ContractError: unknown name or option, or a value of another type than the option's.
+    """
+    preset = ""
+    if name in catalog(stage) and name not in names(stage):
+        name, _, preset = catalog(stage)[name].spec.partition(":")
+    implementation = load(stage, name)
+    given = _options(implementation, stage, name, preset)
+    kinds = get_type_hints(implementation) if dataclasses.is_dataclass(implementation) else {}
+    fields = [f.name for f in dataclasses.fields(implementation) if f.init] if kinds else []
+    for key, value in options.items():
+        if key not in fields:
+            known = f"known: {', '.join(fields)}" if fields else "it takes none"
+            raise ContractError(f"{stage} {name}: no option {key!r}; {known}")
+        given[key] = _converted(value, kinds[key], f"{stage} {name}: option {key}")
+    _require(implementation, stage, name, given)
+    return implementation(**given)
+
+
+def _converted(value: Any, kind: Any, where: str) -> Any:
+    """A value of a file as its field has it: files have no paths and no tuples."""
+    if get_origin(kind) is tuple and isinstance(value, list):
+        return tuple(value)
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    fits = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}.get(kind)
+    if fits is not None and (not isinstance(value, fits) or (kind is not bool and isinstance(value, bool))):
+        raise ContractError(f"{where}: {value!r} arrived, {kind.__name__} is needed")
+    return value
+
+
+def stage_name(implementation: Any) -> str:
+    """The name of a stage's implementation, as a report shows it.
+
+    Ours: that of its module. A plug-in's: that of its entry point. Otherwise the name of the function or the class.
+    """
+    own: str | None = getattr(implementation, "stage_name", None)
+    if isinstance(own, str):
+        return own
+    if hasattr(implementation, "__name__"):
+        return function_name(implementation)
+    kind: Any = type(implementation)
+    return _class_name(kind)
+
+
+@cache  # looking for plug-ins takes milliseconds
+def _class_name(kind: Any) -> str:
+    package, _, module = str(kind.__module__).rpartition(".")
+    if package.partition(".")[0] == "mrac":
+        return module
+    for stage in STAGES:
+        for point in entry_points(group=f"mrac.{stage}"):
+            near = point.module.partition(".")[0] == kind.__module__.partition(".")[0]
+            if near and point.load() is kind:
+                return point.name
+    return str(kind.__name__)
+
+
+def function_name(function: Any) -> str:
+    """The name of a function, `lambda` where it has none; of another callable that of what it wraps or of its class."""
+    name: str = getattr(getattr(function, "func", function), "__name__", type(function).__name__)
+    return name.strip("<>")
+
+
+def parameter_names(function: Any) -> frozenset[str]:
+    """Which parameters a callable can be given by name; none of one written in C without a signature."""
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return frozenset()
+    return frozenset(one.name for one in found if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY))
 
 
 def stage_options(implementation: object) -> dict[str, Any]:
     """The parameters of any stage, ours or a user's own class, as values that a report can hold."""
-    return {k: v if isinstance(v, str | int | float) else repr(v) for k, v in vars(implementation).items()}
+    return {k: _plain(v) for k, v in getattr(implementation, "__dict__", {}).items()}
+
+
+def _plain(value: Any) -> str | int | float:
+    if isinstance(value, str | int | float):
+        return value
+    # The repr of a function has its address in memory, another one in every run.
+    return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
 
 
 def check_numbers(stage: Any, low: float, high: float, only: tuple[str, ...] = ()) -> None:

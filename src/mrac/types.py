@@ -60,6 +60,7 @@ class Samples:
         noise_m: (K,) stated standard deviation of each reading, or None.
         features: (K, NUM_FEATURES) of `mrac.gp`, where the gate computed them; None elsewhere.
         x_range: the typical range of the relative field, `relative.typical_range`; None where it is not known.
+        extent_px: (K, 2) width and height of the area whose mean each reading is, 0 for a point; None: all points.
     """
 
     uv_px: FloatArray
@@ -71,6 +72,7 @@ class Samples:
     noise_m: FloatArray | None = None
     features: FloatArray | None = None
     x_range: tuple[float, float] | None = None
+    extent_px: FloatArray | None = None
 
     @property
     def flat(self) -> bool:
@@ -115,6 +117,7 @@ class Samples:
             noise_m=some(self.noise_m),
             features=some(self.features),
             x_range=self.x_range,
+            extent_px=some(self.extent_px),
         )
 
 
@@ -143,7 +146,9 @@ class GateResult:
     use_relative: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", np.where(self.weight > MIN_WEIGHT, self.weight, 0.0))
+        weight = np.asarray(self.weight)
+        # A NaN stays, for the gate's contract to find it.
+        object.__setattr__(self, "weight", np.where(weight <= MIN_WEIGHT, 0.0, weight))
 
     @property
     def for_head(self) -> BoolArray:

@@ -1,36 +1,106 @@
-"""`mrac list`: the names registered for each stage, and the short names of foundations with their licences."""
+"""`mrac list`: everything that can be chosen by name, and the file formats, with one line on each."""
 
 import importlib
+import json
+import math
+from dataclasses import asdict
+from typing import Any, Final
 
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from mrac import registry
+from mrac.formats import FORMATS, rows
+
+_STAGES: Final = {f"{kind}s": kind for kind in registry.KINDS}
+_TITLES: Final = {
+    **{f"{kind}s": f"{kind}s" for kind in registry.STAGES[-1:] + registry.STAGES[:-1]},
+    "sensors": "sensors",
+    "anchors": "anchor formats",
+    "cameras": "camera formats",
+    "clouds": "point cloud formats",
+    "results": "result formats",
+    **{f"{kind}s": f"{kind}s" for kind in registry.KINDS if kind not in registry.STAGES},
+}
 
 
 @click.command(name="list")
-@click.argument("what", type=click.Choice([f"{kind}s" for kind in registry.KINDS]), metavar="KIND")
-def list_names(what: str) -> None:
-    """List what is registered, with one line on each.
+@click.argument("what", type=click.Choice(list(_TITLES)), metavar="[KIND]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="For machines: one object, with a list for each kind.")
+def list_names(what: str | None, as_json: bool) -> None:
+    """List everything that can be chosen, with one line on each, or one KIND of it.
+
+    \b
+    KIND is one of
+      methods foundations gates fits heads      what a calibration is made of
+      sensors anchors cameras clouds results    sensors and file formats
+      datasets outliers placements              what a benchmark varies
 
     \b
     Examples:
-      mrac list methods
+      mrac list
       mrac list gates
+      mrac list --json
     """
-    stage = what.removesuffix("s")
+    kinds = list(_TITLES) if what is None else [what]
+    if as_json:
+        click.echo(json.dumps({kind: _plain(kind) for kind in kinds}, indent=2))
+        return
+    console = Console(highlight=False)
+    for kind in kinds:
+        if what is None:
+            console.print(Text(_TITLES[kind], style="bold"))
+        _print(console, kind)
+        if what is None:
+            console.print()
+
+
+def _names(kind: str) -> list[tuple[str, str]]:
+    """(name, what it is) of all of a kind."""
+    if kind in FORMATS:
+        return rows(kind)
+    if kind == "sensors":
+        return _sensors()
+    stage = _STAGES[kind]
+    names = sorted(registry.names(stage), key=lambda name: name != "default")
+    return [(name, registry.summary(stage, name)) for name in names]
+
+
+def _sensors() -> list[tuple[str, str]]:
+    from mrac.sensors import sensor, sensor_names  # noqa: PLC0415  (numpy, which other kinds do without)
+
+    units = {1.0: "metres", 100.0: "centimetres", 1000.0: "millimetres"}
+    found = []
+    for name in sensor_names():
+        one = sensor(name)
+        what = "depth along the axis" if one.quantity == "z" else "length of the ray"
+        unit = units.get(one.per_metre, f"{one.per_metre:g} per metre")
+        span = f"{one.min_m:g} to {one.max_m:g} m" if math.isfinite(one.max_m) else f"from {one.min_m:g} m"
+        about = f"{what} in {unit}, {span}" if one.per_metre else f"{what}, scale unknown"
+        found.append((name, f"{about}; {one.source}".removesuffix("; ")))
+    return found
+
+
+def _plain(kind: str) -> list[dict[str, Any]]:
+    known = [{"name": name, "summary": summary} for name, summary in _names(kind)]
+    short = registry.catalog(_STAGES[kind]) if kind in _STAGES else {}
+    return known + [asdict(entry) for entry in short.values()]
+
+
+def _print(console: Console, kind: str) -> None:
     table = Table("name", "what it is", box=None, pad_edge=False)
-    for name in sorted(registry.names(stage), key=lambda name: name != "default"):
-        table.add_row(name, registry.summary(stage, name))
-    Console().print(table)
-    entries = registry.catalog(stage)
-    if entries:
+    for name, summary in _names(kind):
+        table.add_row(Text(name), Text(summary))  # as text: [torch] in a summary is no markup
+    console.print(table)
+    stage = _STAGES.get(kind, "")
+    if stage and registry.catalog(stage):
         columns = importlib.import_module(f"mrac.{stage}._catalog").COLUMNS
         short = Table(*columns, box=None, pad_edge=False)
-        for entry in entries.values():
+        for entry in registry.catalog(stage).values():
             short.add_row(*entry.row())
-        Console().print("", short)
+        console.print("", short)
 
 
 COMMAND = list_names

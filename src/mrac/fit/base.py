@@ -9,6 +9,7 @@ import numpy as np
 from mrac.conventions import FloatArray
 from mrac.robust_line.least_squares import line_covariance
 from mrac.space import Space, to_space
+from mrac.stage_results import checked_fit
 from mrac.types import FitResult, Samples
 
 # Prior of a scene without a reading: a room, with a standard deviation of a factor of e.
@@ -46,7 +47,7 @@ class Fit(ABC):
         if undetermined is not None:
             return undetermined
         assert samples.x is not None
-        result = self.solve(samples, samples.x, samples.y)
+        result = checked_fit(self, self.solve(samples, samples.x, samples.y), len(samples))
         if len(samples) == 2:
             return replace(result, status="two_anchors")
         if samples.native and result.scale < 0.0 and result.status == "ok":

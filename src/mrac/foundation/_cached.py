@@ -8,6 +8,7 @@ import numpy as np
 from mrac.conventions import ImageArray
 from mrac.foundation.base import Foundation
 from mrac.runtime.cache import PredictionCache
+from mrac.stage_results import checked_relative
 from mrac.types import RelativeDepth
 
 # `off`: no cache, or the foundation has no identity or returned None; `miss`: computed, since not stored yet.
@@ -30,16 +31,20 @@ def predict(
     # A plug-in may be any callable: without an `identity` its predictions are not stored.
     identity: str | None = None if store is None else getattr(foundation, "identity", None)
     if store is None or identity is None:
-        return foundation(image), "off"
+        return _predicted(foundation, image), "off"
     key = prediction_key(identity, image)
     found = store.get(key)
     if found is not None:
         return found, "hit"
-    relative = foundation(image)
+    relative = _predicted(foundation, image)
     if relative is None:
         return None, "off"
     store.put(key, relative)
     return relative, "miss"
+
+
+def _predicted(foundation: Foundation, image: ImageArray) -> RelativeDepth | None:
+    return checked_relative(foundation, foundation(image), (image.shape[0], image.shape[1]))
 
 
 def prediction_key(identity: str, image: ImageArray) -> str:

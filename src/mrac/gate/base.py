@@ -1,12 +1,17 @@
 """The contract of a gate: for every anchor whether it is kept, its weight, its outlier probability and the reason."""
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from mrac.conventions import BoolArray, FloatArray
+from mrac.errors import ContractError
 from mrac.gp.features import ImageAppearance
+from mrac.registry import function_name, parameter_names
+from mrac.stage_results import checked_gate, describe
 from mrac.types import INLIER_WEIGHT, WORST_SCORE, GateResult, Samples
 
 
@@ -25,7 +30,7 @@ class Gate(ABC):
             image: the image, whose appearance is computed on first use; None where there is none.
             relative: (H, W) relative depth, finite; None where there is none.
         """
-        result = self.judge(samples, image, relative)
+        result = checked_gate(self, self.judge(samples, image, relative), len(samples))
         if len(samples) and not result.for_fit.any():
             kept = unjudged(len(samples), "all_anchors_rejected")
             return replace(kept, features=result.features, use_relative=result.use_relative)
@@ -36,6 +41,16 @@ class Gate(ABC):
         self, samples: Samples, image: ImageAppearance | None = None, relative: FloatArray | None = None
     ) -> GateResult:
         """What `__call__` does, for a subclass to define."""
+
+    @staticmethod
+    def from_function(function: Callable[..., Any]) -> "Gate":
+        """A gate of a plain function, which a `Calibrator` also takes as it is.
+
+        Args:
+            function: of `Samples` (K of them, K >= 1), to a (K,) bool array of those to keep, to (K,) float weights
+                from 0 to 1, or to a `GateResult`. One with parameters called `image` or `relative` is given these too.
+        """
+        return FunctionGate(function)
 
 
 class LineGate(Gate):
@@ -61,6 +76,53 @@ class LineGate(Gate):
     @abstractmethod
     def judge_line(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
         """Judges three or more samples whose `x` (K,) are not all equal, against `y` (K,)."""
+
+
+@dataclass(frozen=True)
+class FunctionGate(Gate):
+    """The verdicts of a plain function; see `Gate.from_function`."""
+
+    function: Callable[..., Any]
+
+    @property
+    def stage_name(self) -> str:
+        """The function's."""
+        return function_name(self.function)
+
+    def judge(
+        self, samples: Samples, image: ImageAppearance | None = None, relative: FloatArray | None = None
+    ) -> GateResult:
+        """See `Gate`; without samples the function is not called."""
+        if not len(samples):
+            return unjudged(0, "ok")
+        asked = parameter_names(self.function)
+        also = {name: value for name, value in (("image", image), ("relative", relative)) if name in asked}
+        result = self.function(samples, **also)
+        return result if isinstance(result, GateResult) else self._verdict(result, len(samples))
+
+    def _verdict(self, result: object, num: int) -> GateResult:
+        try:
+            values = np.asarray(result)
+        except ValueError:  # rows of different lengths
+            values = np.empty(0, np.object_)
+        if values.shape != (num,) or values.dtype.kind not in "bf":
+            raise ContractError(
+                f"gate {self.stage_name}: {describe(result if result is None else values)} arrived, ({num},) is "
+                "needed, one for each sample: bool whether to keep it, or float its weight from 0 to 1"
+            )
+        weight = values.astype(np.float64)
+        if not ((weight >= 0.0) & (weight <= 1.0)).all():
+            low, high = weight.min(), weight.max()
+            raise ContractError(
+                f"gate {self.stage_name}: weights from {low:g} to {high:g} arrived, numbers from 0 to 1 are needed"
+            )
+        keep = weight >= INLIER_WEIGHT
+        return GateResult(
+            keep=keep,
+            score=np.where(keep, 0.0, WORST_SCORE),
+            reason=np.where(keep, "consistent", "rejected"),
+            weight=weight,
+        )
 
 
 def unjudged(count: int, status: str) -> GateResult:

@@ -16,6 +16,14 @@ from mrac.types import GateResult, Samples
 MAX_FOR_SLOPE: Final = 6_000
 
 
+def slope_of_all(x: FloatArray, y: FloatArray) -> float:
+    """The repeated median slope of K points; of more than `MAX_FOR_SLOPE`, that of so many, evenly spaced."""
+    some = np.linspace(0, x.size - 1, min(x.size, MAX_FOR_SLOPE)).astype(np.intp)
+    if np.ptp(x[some]) == 0.0:  # those differ in x that were left out: rare, and worth the wait
+        some = np.arange(x.size)
+    return siegel_slope(x[some], y[some])
+
+
 @dataclass(frozen=True, kw_only=True)
 class SiegelMad(MadGate):
     """As the paper's gate, with the slope of each anchor's median pair instead of the median over all pairs.
@@ -26,10 +34,7 @@ class SiegelMad(MadGate):
 
     def judge_line(self, samples: Samples, x: FloatArray, y: FloatArray) -> GateResult:
         """See `LineGate`."""
-        some = np.linspace(0, x.size - 1, min(x.size, MAX_FOR_SLOPE)).astype(np.intp)
-        if np.ptp(x[some]) == 0.0:  # those differ in x that were left out: rare, and worth the wait
-            some = np.arange(x.size)
-        _, _, sigma, residual, keep, _ = mad_test(x, y, float(self.kappa), siegel_slope(x[some], y[some]))
+        _, _, sigma, residual, keep, _ = mad_test(x, y, float(self.kappa), slope_of_all(x, y))
         return verdict(samples, keep, residual, sigma)
 
 

@@ -1,11 +1,15 @@
 """The contract of a head: from a fitted scene to dense metric depth."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.gp.features import ImageAppearance
 from mrac.space import Space
+from mrac.stage_results import Need, checked
 from mrac.types import FitResult, Samples
 
 
@@ -46,6 +50,15 @@ class HeadResult:
     depth_m: FloatArray
     sigma_m: FloatArray
     status: str = "ok"
+
+
+def checked_head(head: object, result: Any, shape: tuple[int, int]) -> HeadResult:
+    """`result`, in single precision, if it is depth of the image's `shape` (H, W); otherwise `ContractError`."""
+    need = Need(shape, "f", float(np.finfo(np.float32).smallest_subnormal), words="finite numbers > 0")
+    dense = checked("head", head, result, HeadResult, {"depth_m": need, "sigma_m": need})
+    if dense.depth_m.dtype == dense.sigma_m.dtype == np.float32:
+        return dense
+    return replace(dense, depth_m=dense.depth_m.astype(np.float32), sigma_m=dense.sigma_m.astype(np.float32))
 
 
 class Head(ABC):

@@ -65,9 +65,10 @@ class _SceneRecorder(Head):
         self.scene: Scene | None = None
 
     def __call__(self, scene: Scene) -> HeadResult:
-        """See `Head`; one pixel stands for the depth to come."""
+        """See `Head`; one number stands for the depth to come."""
         self.scene = scene
-        return HeadResult(np.ones((1, 1), np.float32), np.ones((1, 1), np.float32))
+        to_come = np.broadcast_to(np.float32(1.0), scene.shape)
+        return HeadResult(to_come, to_come)
 
 
 class Batched:
