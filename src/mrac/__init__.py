@@ -10,7 +10,9 @@ from mrac.version import __version__
 
 if TYPE_CHECKING:
     from mrac.anchors import Anchors, read_anchors
+    from mrac.camera import Camera, Pose, read_camera, read_pose
     from mrac.errors import ContractError, MissingExtra, MracError
+    from mrac.estimators import GncGate, MsacGate, RansacGate, SiegelGate, TheilSenGate
     from mrac.fit.base import Fit
     from mrac.foundation.base import Foundation
     from mrac.gate.base import Gate
@@ -25,49 +27,67 @@ if TYPE_CHECKING:
 _MODULES = {
     "Anchors": "mrac.anchors",
     "Calibrator": "mrac.pipeline",
+    "Camera": "mrac.camera",
     "ContractError": "mrac.errors",
     "Fit": "mrac.fit.base",
     "FitResult": "mrac.types",
     "Foundation": "mrac.foundation.base",
     "Gate": "mrac.gate.base",
     "GateResult": "mrac.types",
+    "GncGate": "mrac.estimators",
     "Head": "mrac.head.base",
     "HeadResult": "mrac.head.base",
     "Method": "mrac.methods",
     "MetricDepth": "mrac.result",
     "MissingExtra": "mrac.errors",
     "MracError": "mrac.errors",
+    "MsacGate": "mrac.estimators",
+    "RansacGate": "mrac.estimators",
+    "Pose": "mrac.camera",
     "RelativeDepth": "mrac.types",
     "Samples": "mrac.types",
     "Scene": "mrac.head.base",
+    "SiegelGate": "mrac.estimators",
+    "TheilSenGate": "mrac.estimators",
     "Verdicts": "mrac.result",
     "read_anchors": "mrac.anchors",
+    "read_camera": "mrac.camera",
     "read_image": "mrac.io.image",
+    "read_pose": "mrac.camera",
     "theil_sen_gate": "mrac.gate.theil_sen_mad",
 }
 
 __all__ = [
     "Anchors",
     "Calibrator",
+    "Camera",
     "ContractError",
     "Fit",
     "FitResult",
     "Foundation",
     "Gate",
     "GateResult",
+    "GncGate",
     "Head",
     "HeadResult",
     "Method",
     "MetricDepth",
     "MissingExtra",
     "MracError",
+    "MsacGate",
+    "Pose",
+    "RansacGate",
     "RelativeDepth",
     "Samples",
     "Scene",
+    "SiegelGate",
+    "TheilSenGate",
     "Verdicts",
     "__version__",
     "read_anchors",
+    "read_camera",
     "read_image",
+    "read_pose",
     "theil_sen_gate",
 ]
 

@@ -1,39 +1,49 @@
 """The whole pipeline: image and anchors, through foundation, gate, fit and head, to metric depth."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mrac import registry
 from mrac.anchors import Anchors
 from mrac.anchors._validity import Usable, usable
+from mrac.arguments import as_stage, check_call, check_image
+from mrac.batch import in_order
+from mrac.camera import Camera
+from mrac.checks import Evidence, Finding, find_mistakes, fix
+from mrac.config import STAGES, arguments, cache_table, stage_spec, stage_table, write_config
 from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.fit.base import Fit
 from mrac.foundation._cached import CacheUse, predict
 from mrac.foundation.base import Foundation
+from mrac.gate._estimator import Estimator
 from mrac.gate.base import Gate, with_confidence
 from mrac.gp.features import ImageAppearance
-from mrac.head.base import Head, Scene
+from mrac.head.base import Head, Scene, checked_head
 from mrac.methods import Method
-from mrac.relative import fill_invalid, in_space, sample_bilinear, typical_range, without_relative
+from mrac.relative import fill_invalid, in_space, sample_areas, typical_range, without_relative
 from mrac.result import MetricDepth, Verdicts
 from mrac.runtime.cache import PredictionCache
 from mrac.space import Space, as_space
+from mrac.stage_results import checked_fit
 from mrac.types import WORST_SCORE, GateResult, RelativeDepth, Samples
+
+__all__ = ["Calibrator", "check_image"]
 
 
 class Calibrator:
     """Turns an image and sparse metric anchors, some of them wrong, into dense metric depth.
 
     A method names a choice for every stage; each can be overridden by a name (`"ransac"`), a name with options
-    (`"theil_sen_mad:kappa=3"`) or an instance. A calibrator holds parameters only: it can be shared by threads.
+    (`"theil_sen_mad:kappa=3"`) or an instance, foundation and gate also by a plain function (`Gate.from_function`), the
+    gate by an estimator with `inlier_mask_`. A calibrator holds parameters only: it can be shared by threads.
 
     Args:
         method: a name from `mrac list methods`.
@@ -47,15 +57,15 @@ class Calibrator:
             video, where no frame comes twice.
 
     Raises:
-        ContractError: a name or an option is unknown.
+        ContractError: a name or an option is unknown, or a stage is none of these.
     """
 
     def __init__(
         self,
         method: str = "default",
         *,
-        foundation: str | Foundation | None = None,
-        gate: str | Gate | None = None,
+        foundation: str | Foundation | Callable[[ImageArray], Any] | None = None,
+        gate: str | Gate | Callable[..., Any] | Estimator | None = None,
         fit: str | Fit | None = None,
         head: str | Head | None = None,
         space: str | None = None,
@@ -63,42 +73,46 @@ class Calibrator:
     ) -> None:
         preset: Method = registry.load("method", method)
         self.method = method
-        self.foundation: Foundation = _stage("foundation", preset.foundation if foundation is None else foundation)
-        self.gate: Gate = _stage("gate", preset.gate if gate is None else gate)
-        self.fit: Fit = _stage("fit", preset.fit if fit is None else fit)
-        self.head: Head = _stage("head", preset.head if head is None else head)
+        self.foundation: Foundation = as_stage("foundation", preset.foundation if foundation is None else foundation)
+        self.gate: Gate = as_stage("gate", preset.gate if gate is None else gate)
+        self.fit: Fit = as_stage("fit", preset.fit if fit is None else fit)
+        self.head: Head = as_stage("head", preset.head if head is None else head)
         chosen = space or preset.space
         self.space: Space | None = as_space(chosen) if chosen else None
         self.cache = PredictionCache(cache) if isinstance(cache, Path | str) else cache
 
-    def __call__(self, image: ImageArray, anchors: Anchors, relative: RelativeDepth | None = None) -> MetricDepth:
+    def __call__(
+        self,
+        image: ImageArray,
+        anchors: Anchors,
+        relative: RelativeDepth | None = None,
+        *,
+        camera: Camera | None = None,
+    ) -> MetricDepth:
         """Calibrates one frame.
 
         Args:
             image: (H, W, 3) uint8 RGB.
             anchors: K readings; unusable ones are judged, not refused. K = 0 gives a prior, named in the status.
             relative: (H, W) relative depth, in place of the foundation's.
+            camera: of the image, for `warnings` alone: with it more mistakes are noticed.
 
         Returns:
             Depth and deviation for every pixel and a verdict on every anchor; see `MetricDepth`.
 
         Raises:
-            ContractError: the image is not (H, W, 3) uint8, the relative field has another size or no finite value, or
-                there are anchors but none of them is usable.
+            ContractError: image or relative depth is not as above or has no finite value, or no anchor is usable.
         """
-        check_image(image)
+        check_call(image, anchors, relative)
         given = relative is not None
-        cache: CacheUse = "off"
         timings: dict[str, float] = {}
         with _timed(timings, "foundation"):
-            if not given:
-                relative, cache = self._predict(image)
-            if relative is not None and self.space is not None:
-                relative = in_space(relative, self.space)
+            relative, cache = self._relative(image, relative)
             field, has_value = _checked_field(relative, image)
         with _timed(timings, "anchors"):
             used = usable(anchors, (image.shape[0], image.shape[1]), has_value)
-            samples = self._samples(used, relative, field)
+            found = find_mistakes(self._evidence(anchors, image, relative, field, camera, given))
+            samples = self._samples(used, relative, field, found)
         appearance = ImageAppearance(image)
         with _timed(timings, "gate"):
             gated = with_confidence(self.gate(samples, appearance, field), used.readings.confidence)
@@ -106,43 +120,138 @@ class Calibrator:
             if not gated.use_relative:  # the depth is then that of a call without a foundation
                 field, samples = None, without_relative(samples, self.space or "log_depth")
         with _timed(timings, "fit"):
-            fit = self.fit(samples.keep(gated.for_fit, gated.weight))
+            inliers = samples.keep(gated.for_fit, gated.weight)
+            fit = checked_fit(self.fit, self.fit(inliers), len(inliers))
         with _timed(timings, "head"):
-            dense = self.head(Scene(image, field, samples.keep(gated.for_head, gated.weight), fit, appearance))
-        stages = {stage: getattr(self, stage) for stage in ("foundation", "gate", "fit", "head")}
-        names = {stage: registry.stage_name(implementation) for stage, implementation in stages.items()}
+            scene = Scene(image, field, samples.keep(gated.for_head, gated.weight), fit, appearance)
+            dense = checked_head(self.head, self.head(scene), scene.shape)
+        verdicts = _verdicts(used, gated)
         return MetricDepth(
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
-            anchors=_verdicts(used, gated),
-            status=next((s for s in (fit.status, gated.status, dense.status) if s != "ok"), "ok"),
+            anchors=verdicts,
+            status=_status(fit.status, gated.status, dense.status, verdicts),
             fit=fit,
             space=samples.space,
-            stages={"method": self.method, **names, **({"foundation": "given"} if given else {})},
-            options={stage: registry.stage_options(implementation) for stage, implementation in stages.items()},
+            stages=self._names(given),
+            options={stage: registry.stage_options(made) for stage, made in self._stages().items()},
             timings_ms=timings,
             cache=cache,
+            warnings=found,
         )
 
-    def _predict(self, image: ImageArray) -> tuple[RelativeDepth | None, CacheUse]:
-        return (self.foundation(image), "off") if self.cache is None else predict(self.foundation, image, self.cache)
+    def fixed(
+        self, image: ImageArray, anchors: Anchors, names: Sequence[str], *, camera: Camera | None = None
+    ) -> Anchors:
+        """The readings with the named mistakes put right where they are found; see `mrac.checks.fix`."""
+        check_call(image, anchors, None)
+        relative, _ = self._relative(image, None)
+        field, _ = _checked_field(relative, image)
+        evidence = self._evidence(anchors, image, relative, field, camera, given=False)
+        return fix(anchors, (image.shape[1], image.shape[0]), names, evidence)
 
-    def _samples(self, used: Usable, relative: RelativeDepth | None, field: FloatArray | None) -> Samples:
+    def batch(
+        self, frames: Iterable[tuple[Any, ...]], workers: int | None = None, *, camera: Camera | None = None
+    ) -> Iterator[MetricDepth]:
+        """Calibrates many frames, in their order, each as a call of its own would.
+
+        Args:
+            frames: (image, anchors) or (image, anchors, relative); a generator is read no further than needed, so that
+                a video of any length fits in memory.
+            workers: threads; None is one for each core.
+            camera: of all of them.
+
+        Raises:
+            ContractError: as a call, with the number of the frame; the frames after it are lost.
+        """
+        return in_order(partial(self, camera=camera), frames, workers)
+
+    def config(self) -> dict[str, Any]:
+        """All that was chosen, as plain values that `from_config` takes: see `mrac.config`.
+
+        Raises:
+            ContractError: a stage is a function or an instance of a class without a registered name.
+        """
+        stages = {stage: stage_table(stage, implementation) for stage, implementation in self._stages().items()}
+        space = {} if self.space is None else {"space": self.space}
+        cache = {} if self.cache is None else {"cache": cache_table(self.cache)}
+        return {"method": self.method, **space, **stages, **cache}
+
+    def save_config(self, path: Path | str) -> None:
+        """Writes `config()` to a .json or .toml file."""
+        write_config(Path(path), self.config())
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any] | Path | str) -> Self:
+        """The calibrator of a configuration: what `config` gave, or the path of a .json or .toml file.
+
+        Raises:
+            ContractError: the file is missing or broken, or an entry, a name or an option is unknown.
+        """
+        return cls(**arguments(config))
+
+    def __repr__(self) -> str:
+        parts = [f"{stage}={stage_spec(made)!r}" for stage, made in self._stages().items()]
+        parts += [] if self.space is None else [f"space={self.space!r}"]
+        parts += [] if self.cache is None else [f"cache={self.cache!r}"]
+        return f"Calibrator({self.method!r}, {', '.join(parts)})"
+
+    def _stages(self) -> dict[str, Any]:
+        return {stage: getattr(self, stage) for stage in STAGES}
+
+    def _names(self, given: bool) -> dict[str, str]:
+        names = {stage: registry.stage_name(made) for stage, made in self._stages().items()}
+        return {"method": self.method, **names, **({"foundation": "given"} if given else {})}
+
+    def _relative(self, image: ImageArray, relative: RelativeDepth | None) -> tuple[RelativeDepth | None, CacheUse]:
+        """Relative depth, as given or predicted, in this calibrator's space where it can be converted."""
+        cache: CacheUse = "off"
+        if relative is None:
+            relative, cache = self._predict(image)
+        return (relative if relative is None or self.space is None else in_space(relative, self.space)), cache
+
+    def _predict(self, image: ImageArray) -> tuple[RelativeDepth | None, CacheUse]:
+        return predict(self.foundation, image, self.cache)
+
+    def _evidence(
+        self,
+        anchors: Anchors,
+        image: ImageArray,
+        relative: RelativeDepth | None,
+        field: FloatArray | None,
+        camera: Camera | None,
+        given: bool,
+    ) -> Evidence:
+        """What the checks look at: all readings, usable or not, beside the field."""
+        space: Space = "log_depth" if relative is None else relative.space
+        metric = not given and space == "log_depth" and registry.stage_name(self.foundation) == "embedded"
+        return Evidence(anchors, (image.shape[0], image.shape[1]), field, space, metric, camera)
+
+    def _samples(
+        self, used: Usable, relative: RelativeDepth | None, field: FloatArray | None, found: tuple[Finding, ...]
+    ) -> Samples:
         """The usable readings, one per pixel, with the relative field (H, W) sampled at each of them."""
         readings, reason = used.readings, used.reason
         if reason.size and not len(readings):
             counted = zip(*np.unique(reason, return_counts=True), strict=True)
-            found = ", ".join(f"{word} ×{n}" for word, n in counted)
-            raise ContractError(f"anchors: none of the {reason.size} is usable ({found}); at least one is needed")
+            words = ", ".join(f"{word} ×{n}" for word, n in counted)
+            hints = "".join(f". {finding.message}: {finding.advice}" for finding in found)
+            raise ContractError(
+                f"anchors: none of the {reason.size} is usable ({words}); at least one is needed{hints}"
+            )
+        x = None
+        if field is not None and relative is not None:
+            x = sample_areas(field, readings.uv_px, readings.extent_px, relative.space)
         return Samples(
             uv_px=readings.uv_px,
             z_m=readings.z_m,
-            x=None if field is None else sample_bilinear(field, readings.uv_px),
+            x=x,
             space=self.space or (relative.space if relative is not None else "log_depth"),
             native=relative is not None and self.space in (None, relative.space),
             weight=np.ones(len(readings)),
             noise_m=readings.sigma_m,
             x_range=None if field is None else typical_range(field),
+            extent_px=readings.extent_px,
         )
 
 
@@ -157,34 +266,10 @@ def _checked_field(relative: RelativeDepth | None, image: ImageArray) -> tuple[F
     return fill_invalid(relative)
 
 
-def check_image(image: object) -> None:
-    """Raises `ContractError`, which says how to convert it, unless `image` is a non-empty (H, W, 3) uint8 array."""
-    if not isinstance(image, np.ndarray):
-        hint = "; np.asarray(picture.convert('RGB')) makes one of a Pillow image" if hasattr(image, "convert") else ""
-        raise ContractError(f"image: an (H, W, 3) uint8 array is needed, {type(image).__name__} arrived{hint}")
-    if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
-        arrived = f"{image.dtype} of shape {image.shape}"
-        raise ContractError(f"image: an (H, W, 3) uint8 array is needed, {arrived} arrived{_remedy(image)}")
-    if image.size == 0:
-        raise ContractError(f"image: at least one pixel is needed, shape {image.shape} arrived")
-
-
-def _remedy(image: NDArray[Any]) -> str:
-    """How to convert the image, where that is clear; converting silently would turn a mistake into a dark picture."""
-    steps = []
-    if image.ndim == 2 or (image.ndim == 3 and image.shape[2] == 1):
-        steps.append("np.dstack([image] * 3) for grey")
-    elif image.ndim == 3 and image.shape[2] == 4:
-        steps.append("image[..., :3] to drop alpha")
-    elif image.ndim == 3 and image.shape[0] == 3:
-        steps.append("image.transpose(1, 2, 0) for channels first")
-    if image.dtype == np.uint16:
-        steps.append("(image // 257).astype(np.uint8) for 16 bits")
-    elif image.dtype.kind == "f":
-        steps.append("np.rint(image * 255).astype(np.uint8) for floats from 0 to 1")
-    elif image.dtype == np.bool_:
-        steps.append("image.astype(np.uint8) * 255 for black and white")
-    return f"; {', '.join(steps)}" if steps else ""
+def _status(fit: str, gate: str, head: str, verdicts: Verdicts) -> str:
+    """The first that is not `ok`; where all are, `mostly_unusable` if over half of the anchors were not kept."""
+    named = next((status for status in (fit, gate, head) if status != "ok"), "ok")
+    return "mostly_unusable" if named == "ok" and 2 * np.count_nonzero(~verdicts.keep) > len(verdicts) else named
 
 
 def _verdicts(used: Usable, gated: GateResult) -> Verdicts:
@@ -197,10 +282,6 @@ def _verdicts(used: Usable, gated: GateResult) -> Verdicts:
     outlier[seen] = (1.0 - gated.weight if gated.outlier_probability is None else gated.outlier_probability)[place]
     reason[seen] = gated.reason[place]
     return Verdicts(keep, score, outlier, weight, reason)
-
-
-def _stage(stage: str, choice: Any) -> Any:
-    return registry.create(stage, choice) if isinstance(choice, str) else choice
 
 
 @contextmanager

@@ -1,13 +1,21 @@
 """Sparse range readings, as every reader of this package gives them."""
 
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mrac.conventions import FloatArray, TextArray, frozen_numbers
 from mrac.errors import ContractError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mrac.anchors.laser_scan import LaserScan
+    from mrac.camera import Camera, Pose
+    from mrac.clouds import PointCloud
+    from mrac.sfm import SfmModel
 
 UNFLAGGED: Final = ""  # of a reading in which its sensor or reader found no fault
 
@@ -63,6 +71,52 @@ class Anchors:
 
     def __len__(self) -> int:
         return self.z_m.size
+
+    @staticmethod
+    def from_csv(path: "Path | str", scale: float | None = None, *, camera: "Camera | None" = None) -> "Anchors":
+        """A table of u, v and z (or range, with a camera), or any other file of `mrac.anchors.read_anchors`."""
+        from mrac.anchors import read_anchors  # noqa: PLC0415  (it imports this module)
+
+        return read_anchors(path, scale, camera=camera)
+
+    @staticmethod
+    def from_depth_map(depth: "ArrayLike | Path | str", **options: Any) -> "Anchors":
+        """A sparse or dense depth image; options as of `mrac.anchors.depth_map.from_depth_map`."""
+        from mrac.anchors.depth_map import from_depth_map  # noqa: PLC0415
+
+        return from_depth_map(depth, **options)
+
+    @staticmethod
+    def from_point_cloud(
+        cloud: "PointCloud | Path | str | ArrayLike", camera: "Camera", pose: "Pose | None" = None, **options: Any
+    ) -> "Anchors":
+        """A LiDAR scan or any other cloud; options as of `mrac.anchors.point_cloud.from_point_cloud`."""
+        from mrac.anchors.point_cloud import from_point_cloud  # noqa: PLC0415
+
+        return from_point_cloud(cloud, camera, pose, **options)
+
+    @staticmethod
+    def from_zones(z: "ArrayLike | Path | str", **options: Any) -> "Anchors":
+        """A multizone time-of-flight frame; options as of `mrac.anchors.zones.from_zones`."""
+        from mrac.anchors.zones import from_zones  # noqa: PLC0415
+
+        return from_zones(z, **options)
+
+    @staticmethod
+    def from_laser_scan(
+        ranges_m: "LaserScan | Path | str | ArrayLike", camera: "Camera", pose: "Pose", **options: Any
+    ) -> "Anchors":
+        """A scan of a 2-D laser; options as of `mrac.anchors.laser_scan.from_laser_scan`."""
+        from mrac.anchors.laser_scan import from_laser_scan  # noqa: PLC0415
+
+        return from_laser_scan(ranges_m, camera, pose, **options)
+
+    @staticmethod
+    def from_colmap(model: "Path | str | SfmModel", image_name: str, **options: Any) -> "Anchors":
+        """The points of a COLMAP model in one image; options as of `mrac.anchors.colmap.from_colmap`."""
+        from mrac.anchors.colmap import from_colmap  # noqa: PLC0415
+
+        return from_colmap(model, image_name, **options)
 
     def take(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Self:
         """Those at `index`, in its order."""

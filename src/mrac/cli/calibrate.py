@@ -1,10 +1,14 @@
 """`mrac calibrate`: one image and its anchors to dense metric depth, written to a folder."""
 
+import json
 import math
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from mrac.cli.source_options import read_given, source_options, take_source
 
 if TYPE_CHECKING:
     from mrac.result import MetricDepth
@@ -14,20 +18,7 @@ _PATH = click.Path(path_type=Path)
 
 @click.command(short_help="Dense metric depth from one image and its anchors.")
 @click.argument("image", type=_PATH)
-@click.option(
-    "--anchors",
-    "anchors_path",
-    type=_PATH,
-    required=True,
-    metavar="FILE",
-    help="Readings: .csv with columns u,v,z; .npz with uv_px,z_m; or a sparse 16-bit depth .png.",
-)
-@click.option(
-    "--anchors-scale",
-    type=float,
-    metavar="N",
-    help="Stored depth per metre: 256 for KITTI, 1000 for mm. Default: metres, or what the PNG states.",
-)
+@source_options
 @click.option("--out", type=_PATH, required=True, metavar="DIR", help="Folder for the results; made if missing.")
 @click.option("--method", default="default", show_default=True, metavar="NAME", help="See `mrac list methods`.")
 @click.option(
@@ -60,8 +51,23 @@ _PATH = click.Path(path_type=Path)
     metavar="D",
     help="Also write nearer.npz: the probability of every pixel to be nearer than D metres. May be repeated.",
 )
+@click.option(
+    "--save",
+    "also",
+    type=_PATH,
+    multiple=True,
+    metavar="FILE",
+    help="Also write depth to a .png, .exr, .tif, .npz, .bin (COLMAP) or, with --camera, a .ply. May be repeated.",
+)
+@click.option("--png-format", metavar="NAME", help="Scale of those .png: mm, kitti, tum, realsense, scannet.")
+@click.option(
+    "--fix", multiple=True, metavar="NAME", help="Put right what a warning names: units, swapped_uv, image_size, ..."
+)
 @click.option("--no-cache", is_flag=True, help="Compute the relative depth even where `mrac cache` has kept it.")
-def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, for programs.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print stages, times and why readings were rejected.")
+def calibrate(image: Path, out: Path, **options: Any) -> None:
     """Turn IMAGE and sparse readings into dense metric depth with a verdict on every reading.
 
     Writes depth.npz (depth_m, sigma_m), depth.png (16 bit), preview.png and report.json (fit, status and of every
@@ -74,41 +80,82 @@ def calibrate(image: Path, anchors_path: Path, out: Path, **options: Any) -> Non
       mrac calibrate a.jpg --anchors a.csv --relative dav2.npy --out result
       mrac calibrate a.jpg --anchors a.csv --gate ransac --out result
       mrac calibrate a.jpg --anchors a.csv --nearer-than 0.5 --out result
+      mrac calibrate a.png --anchors a.bin --camera c.txt --pose c.txt --out r
+      mrac calibrate a.jpg --anchors d.png --from depth --anchors-scale mm --out r
+      mrac calibrate a.jpg --anchors z.json --from zones --out r
+      mrac calibrate a.jpg --anchors sparse/0 --metres-per-unit 0.05 --out r
+      mrac calibrate a.jpg --anchors a.csv --camera c.json --save a.ply --out r
+
+    Exit codes: 0 done, also where the report has warnings; 1 an internal error; 2 a mistake in the call or a file,
+    named in one line; 130 interrupted.
     """
     # Numba and scipy take most of a second to import, which `mrac list` and `--help` do without.
-    from mrac.anchors import read_anchors  # noqa: PLC0415
-    from mrac.foundation.precomputed import Precomputed  # noqa: PLC0415
     from mrac.io.image import read_image  # noqa: PLC0415
     from mrac.pipeline import Calibrator  # noqa: PLC0415
-    from mrac.result.folder import RESULT_FILES, write_result  # noqa: PLC0415
+    from mrac.result.folder import RESULT_FILES, report_of, write_result  # noqa: PLC0415
     from mrac.runtime.cache import default_store  # noqa: PLC0415
 
-    relative_path = options.pop("relative_path")
-    relative_space = options.pop("relative_space")
-    if relative_path is not None and options["foundation"] is not None:
-        raise click.UsageError("--relative and --foundation exclude each other")
-    if relative_space and relative_path is None:
-        raise click.UsageError("--relative-space goes with --relative")
-    if relative_path is not None:
-        options["foundation"] = Precomputed(str(relative_path), relative_space)
-    scale, nearer_than_m = options.pop("anchors_scale"), options.pop("nearer_than_m")
-    for path in (image, anchors_path, relative_path):
-        if path is not None and path.resolve() in [(out / name).resolve() for name in RESULT_FILES]:
+    source = take_source(options)
+    show = {name: options.pop(name) for name in ("as_json", "quiet", "verbose")}
+    also, png_format, names = options.pop("also"), options.pop("png_format"), options.pop("fix")
+    relative_path = _relative_file(options)
+    nearer_than_m = options.pop("nearer_than_m")
+    for path in (image, source["anchors_path"], relative_path):
+        if path is not None and path.resolve() in [*((out / name).resolve() for name in RESULT_FILES), *also]:
             raise click.UsageError(f"--out {out} would overwrite the input {path}; choose another folder")
     options["cache"] = None if options.pop("no_cache") else default_store()
     calibrator = Calibrator(**options)
     pixels = read_image(image)
-    anchors = read_anchors(anchors_path, scale, (pixels.shape[0], pixels.shape[1]))
-    result = calibrator(pixels, anchors)
+    anchors, camera = read_given(image, (pixels.shape[1], pixels.shape[0]), source)
+    if names:
+        anchors = calibrator.fixed(pixels, anchors, names, camera=camera)
+    result = calibrator(pixels, anchors, camera=camera)
     inputs = {
         "image": str(image),
-        "anchors": str(anchors_path),
-        "anchors_scale": scale,
         "relative": None if relative_path is None else str(relative_path),
         "nearer_than_m": list(nearer_than_m),
+        "fix": list(names),
+        **{name: str(value) if isinstance(value, Path) else value for name, value in source.items()},
     }
-    write_result(out, result, anchors, inputs, nearer_than_m)
-    click.echo(f"{out}: {_in_one_line(result)}")
+    write_result(out, result, anchors, inputs, nearer_than_m, pixels)
+    for path in also:
+        chosen = png_format if path.suffix.lower() == ".png" else None
+        result.save(path, image=pixels, anchors=anchors, camera=camera, format=chosen)
+    if show["as_json"]:
+        click.echo(json.dumps(report_of(result)))
+    elif not show["quiet"]:
+        click.echo(f"{out}: {_in_one_line(result)}")
+        for line in (*_warnings(result), *(_details(result) if show["verbose"] else ())):
+            click.echo(line)
+
+
+def _relative_file(options: dict[str, Any]) -> Path | None:
+    """Turns --relative into the foundation that reads it; gives its path."""
+    from mrac.foundation.precomputed import Precomputed  # noqa: PLC0415
+
+    path: Path | None = options.pop("relative_path")
+    space = options.pop("relative_space")
+    if path is not None and options["foundation"] is not None:
+        raise click.UsageError("--relative and --foundation exclude each other")
+    if space and path is None:
+        raise click.UsageError("--relative-space goes with --relative")
+    if path is not None:
+        options["foundation"] = Precomputed(str(path), space)
+    return path
+
+
+def _warnings(result: "MetricDepth") -> list[str]:
+    return [f"warning {w.name}: {w.message}; {w.advice}" for w in result.warnings]
+
+
+def _details(result: "MetricDepth") -> list[str]:
+    """Reasons with their counts, stages, and times."""
+    reasons = Counter(result.anchors.reason.tolist())
+    return [
+        "reasons: " + ", ".join(f"{word} {count}" for word, count in reasons.most_common()),
+        "stages: " + ", ".join(f"{stage} {name}" for stage, name in result.stages.items()),
+        "times: " + ", ".join(f"{stage} {ms:.0f} ms" for stage, ms in result.timings_ms.items()),
+    ]
 
 
 def _in_one_line(result: "MetricDepth") -> str:

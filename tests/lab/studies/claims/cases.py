@@ -224,7 +224,7 @@ class Twice(Calibrator):
     def __init__(self, method: str, **stages: Any) -> None:
         super().__init__(method, gate="none", **stages)
 
-    def __call__(self, *given: Any) -> Any:
+    def __call__(self, *given: Any, **named: Any) -> Any:
         super().__call__(*given)
         return super().__call__(*given)
 

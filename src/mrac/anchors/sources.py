@@ -1,0 +1,130 @@
+"""Anchors from a file of any sensor: the one place that chooses the reader."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mrac.anchors import read_anchors
+from mrac.anchors.depth_map import SCALES
+from mrac.anchors.readings import Anchors
+from mrac.camera import Camera, Pose
+from mrac.errors import ContractError
+
+SOURCES: Final = {
+    "table": "a .csv of u, v, z; an .npz; a sparse 16-bit depth .png of the image's size",
+    "depth": "a depth image of any size: PNG, TIFF, EXR, NPY",
+    "cloud": "a point cloud: PLY, PCD, LAS, LAZ, NPY, KITTI's .bin, .xyz; needs the camera",
+    "zones": "a frame of a multizone time-of-flight sensor",
+    "scan": "a scan of a 2-D laser; needs camera and pose",
+    "colmap": "a folder with a COLMAP model; needs metres per unit",
+}
+_BY_SUFFIX: Final = {
+    **dict.fromkeys((".csv", ".txt", ".tsv", ".npz", ".png"), "table"),
+    **dict.fromkeys((".tif", ".tiff", ".exr"), "depth"),
+    **dict.fromkeys((".ply", ".pcd", ".las", ".laz", ".bin", ".xyz", ".asc"), "cloud"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions:
+    """What a file of readings may leave open; each kind of source uses its own part of it.
+
+    Attributes:
+        kind: one of `SOURCES`; empty: by the file's suffix.
+        scale: stored units per metre, or their name (`mm`, `kitti`, `tum`).
+        image_size: (width, height) of the image.
+        image_name: of the image in a COLMAP model.
+        camera: of the image, at its size.
+        pose: camera from sensor.
+        depth_camera: of a depth image that another camera took.
+        confidence: file with the confidence of a depth image.
+        fov_deg: (horizontal, vertical) of a zone sensor.
+        metres_per_unit: scale of a COLMAP model.
+        max_anchors: at most so many of a dense source, spread evenly.
+    """
+
+    kind: str = ""
+    scale: str | None = None
+    image_size: tuple[int, int]
+    image_name: str = ""
+    camera: Camera | None = None
+    pose: Pose | None = None
+    depth_camera: Camera | None = None
+    confidence: Path | None = None
+    fov_deg: tuple[float, float] | None = None
+    metres_per_unit: float | None = None
+    max_anchors: int | None = None
+
+
+def read_source(path: Path, options: SourceOptions) -> Anchors:
+    """Reads the anchors of any source.
+
+    Raises:
+        ContractError: the kind is not clear, something that it needs is missing, or the file cannot be read.
+    """
+    kind = options.kind or kind_of(path)
+    if kind not in SOURCES:
+        raise ContractError(f"anchors: the source {kind!r} arrived; one of {', '.join(SOURCES)} is needed")
+    if kind == "depth":
+        return Anchors.from_depth_map(
+            path,
+            scale=_number_or_name(options.scale),
+            confidence=options.confidence,
+            image_size=options.image_size,
+            camera=options.camera,
+            depth_camera=options.depth_camera,
+            pose=options.pose,
+            max_anchors=options.max_anchors,
+        )
+    if kind == "zones":
+        given = {} if options.camera is None else {"camera": options.camera, "fov_deg": options.fov_deg}
+        return Anchors.from_zones(
+            path, image_size=options.image_size, scale=_number_or_name(options.scale), pose=options.pose, **given
+        )
+    if kind == "colmap":
+        return Anchors.from_colmap(
+            path, options.image_name, metres_per_unit=options.metres_per_unit, camera=options.camera
+        )
+    if kind == "table":
+        width, height = options.image_size
+        return read_anchors(path, _per_metre(options.scale), (height, width), camera=options.camera)
+    if options.camera is None:
+        raise ContractError(f"anchors: {path} is a {kind}; --camera FILE is needed to project it into the image")
+    if kind == "cloud":
+        return Anchors.from_point_cloud(path, options.camera, options.pose, max_anchors=options.max_anchors)
+    if options.pose is None:
+        raise ContractError(f"anchors: {path} is a laser scan; --pose FILE (camera from laser) is needed")
+    return Anchors.from_laser_scan(path, options.camera, options.pose)
+
+
+def kind_of(path: Path) -> str:
+    """The kind of source that a path's suffix names; a folder is a COLMAP model.
+
+    Raises:
+        ContractError: the suffix does not tell.
+    """
+    if path.is_dir():
+        return "colmap"
+    kind = _BY_SUFFIX.get(path.suffix.lower())
+    if kind is None:
+        raise ContractError(
+            f"anchors: {path} ends in {path.suffix!r}, which does not tell what it is; --from {' | '.join(SOURCES)} is "
+            f"needed, or a file that ends in {', '.join(_BY_SUFFIX)}"
+        )
+    return kind
+
+
+def _number_or_name(scale: str | None) -> str | float | None:
+    try:
+        return None if scale is None else float(scale)
+    except ValueError:
+        return scale
+
+
+def _per_metre(scale: str | None) -> float | None:
+    number = _number_or_name(scale)
+    if not isinstance(number, str):
+        return number
+    if number not in SCALES:
+        raise ContractError(f"anchors: scale {number!r} arrived; a number or one of {', '.join(SCALES)} is needed")
+    return SCALES[number]
