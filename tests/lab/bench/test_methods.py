@@ -51,7 +51,7 @@ def test_a_failure_takes_the_place_of_the_answer() -> None:
 
 def test_a_method_that_takes_a_batch_is_given_all_at_once() -> None:
     class Batched:
-        def batch(self, image: object, anchors: list[Anchors], relative: object) -> list[str]:
+        def all_conditions(self, image: object, anchors: list[Anchors], relative: object) -> list[str]:
             return [f"{len(one)} of {len(anchors)}" for one in anchors]
 
     results: list[object] = list(calibrate_all(Batched(), IMAGE, None, [ANCHORS, ANCHORS]))

@@ -115,12 +115,12 @@ def calibrate_all(
     """One method, one image, any number of conditions; what it raises takes the place of the answer.
 
     All conditions of an image are handed over at once so that a method may run them as one batch: one that has a
-    function `batch(image, anchors, relative)`, which gives a result for each, is asked so. On a CPU there is nothing to
+    function `all_conditions(image, anchors, relative)`, which gives a result for each, is asked so. On a CPU there is nothing to
     gain: eight at a time through the paper's head took 68 ms each, one by one 61 ms.
     """
-    batch = getattr(calibrator, "batch", None)
-    if batch is not None:
-        yield from batch(image, anchors, relative)
+    at_once = getattr(calibrator, "all_conditions", None)
+    if at_once is not None:
+        yield from at_once(image, anchors, relative)
         return
     for one in anchors:
         try:

@@ -149,7 +149,7 @@ def _score_method(
             rows[cell] = _failed(row, result)
         else:
             # Of a batch the first one to be had took the time of all; each says its share.
-            batched = hasattr(calibrator, "batch")
+            batched = hasattr(calibrator, "all_conditions")
             took = sum(result.timings_ms.values()) if batched else (time.perf_counter() - start) * 1e3
             rows[cell] = row | _answered(result, anchors, oracle) | scene.scorer(result.depth_m, result.sigma_m)
             rows[cell]["time_ms"] = took

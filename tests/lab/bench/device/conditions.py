@@ -32,7 +32,7 @@ def both_ways(
     calibrator: Calibrator, image: ImageArray, relative: RelativeDepth | None, anchors: Sequence[Anchors]
 ) -> list[tuple[MetricDepth, MetricDepth]]:
     """Each condition by the calibrator itself, and by torch with all the others."""
-    together = on_device(calibrator, TORCH_ON_CPU).batch(image, anchors, relative)
+    together = on_device(calibrator, TORCH_ON_CPU).all_conditions(image, anchors, relative)
     return list(zip([calibrator(image, one, relative) for one in anchors], together, strict=True))
 
 

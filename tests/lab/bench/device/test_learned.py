@@ -65,7 +65,9 @@ def test_what_is_wrong_with_one_condition_is_no_other_s() -> None:
     image, relative = made((40, 56))
     outside = Anchors([[-5.0, 1.0]], [1.0])
     good = drawn(relative, 20)
-    first, bad, last = on_device(Calibrator("mrac"), TORCH_ON_CPU).batch(image, [good, outside, good], relative)
+    first, bad, last = on_device(Calibrator("mrac"), TORCH_ON_CPU).all_conditions(
+        image, [good, outside, good], relative
+    )
     assert isinstance(bad, ContractError)
     assert "none of the 1 is usable" in str(bad)
     np.testing.assert_array_equal(first.depth_m, last.depth_m)
@@ -75,9 +77,9 @@ def test_an_answer_does_not_depend_on_the_others_that_are_asked_for() -> None:
     image, relative = made((64, 80))
     anchors = [drawn(relative, 30, 6, seed) for seed in range(11)]  # more than a batch
     batched = on_device(Calibrator("mrac"), TORCH_ON_CPU)
-    together = batched.batch(image, anchors, relative)
+    together = batched.all_conditions(image, anchors, relative)
     for place in (0, 7, 10):
-        (alone,) = batched.batch(image, [anchors[place]], relative)
+        (alone,) = batched.all_conditions(image, [anchors[place]], relative)
         np.testing.assert_array_equal(alone.depth_m, together[place].depth_m)
         np.testing.assert_array_equal(alone.sigma_m, together[place].sigma_m)
 
@@ -86,9 +88,9 @@ def test_large_images_are_composed_a_few_at_a_time(monkeypatch: pytest.MonkeyPat
     image, relative = made((48, 64))
     anchors = [drawn(relative, 30, 0, seed) for seed in range(5)]
     batched = on_device(Calibrator("vanilla"), TORCH_ON_CPU)
-    at_once = batched.batch(image, anchors, relative)
+    at_once = batched.all_conditions(image, anchors, relative)
     monkeypatch.setattr(learned_module, "_NUM_PIXELS", 2 * 48 * 64 + 1)
-    for one, other in zip(at_once, batched.batch(image, anchors, relative), strict=True):
+    for one, other in zip(at_once, batched.all_conditions(image, anchors, relative), strict=True):
         np.testing.assert_array_equal(one.depth_m, other.depth_m)
 
 
@@ -103,7 +105,7 @@ def test_a_network_that_breaks_gives_the_fit(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(learned_module, "run_in_equal_batches", broken)
     anchors = [drawn(relative, 20), drawn(relative, 20)]
-    fine, fallen = on_device(Calibrator("vanilla"), TORCH_ON_CPU).batch(image, anchors, relative)
+    fine, fallen = on_device(Calibrator("vanilla"), TORCH_ON_CPU).all_conditions(image, anchors, relative)
     assert (fine.status, fallen.status) == ("ok", "affine_fallback")
     np.testing.assert_array_equal(
         fallen.depth_m, Calibrator("vanilla", head=Affine())(image, anchors[1], relative).depth_m
@@ -118,7 +120,7 @@ def test_weights_of_one_s_own_need_both_files_of_one_training(tmp_path: Path) ->
         on_device(calibrator, TORCH_ON_CPU)
     image, relative = made((40, 56))
     shutil.copy(weights_path("raw_depth", "test").with_suffix(".safetensors"), own.with_suffix(".safetensors"))
-    (result,) = on_device(calibrator, TORCH_ON_CPU).batch(image, [drawn(relative, 20)], relative)
+    (result,) = on_device(calibrator, TORCH_ON_CPU).all_conditions(image, [drawn(relative, 20)], relative)
     assert isinstance(result, ContractError)
     assert "is not what own.onnx was written from" in str(result)
     shutil.copy(weights_path("vanilla", "test").with_suffix(".safetensors"), own.with_suffix(".safetensors"))

@@ -46,7 +46,7 @@ def test_a_device_that_fails_stops_the_run() -> None:
     image, relative = made((20, 30))
     batched = Batched(Calibrator("vanilla"), full)
     with pytest.raises(OSError, match=r"the device failed \(CUDA out of memory\.\); fewer --workers"):
-        batched.batch(image, [drawn(relative, 5)], relative)
+        batched.all_conditions(image, [drawn(relative, 5)], relative)
 
 
 def test_rows_are_those_of_the_cpu_to_four_digits(pack: Path, make_protocol: Callable[..., Protocol]) -> None:

@@ -29,6 +29,8 @@ def test_depth_is_the_calibrator_s_and_so_is_what_is_said_where_the_learner_is_n
 def test_weights_that_are_not_numbers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     image, relative = made((61, 83))
     monkeypatch.setattr(scale_map_module, "run_in_equal_batches", lambda network, inputs: inputs[0][:, :1] * np.nan)
-    (result,) = on_device(Calibrator("sml_retrained"), TORCH_ON_CPU).batch(image, [drawn(relative, 30)], relative)
+    (result,) = on_device(Calibrator("sml_retrained"), TORCH_ON_CPU).all_conditions(
+        image, [drawn(relative, 30)], relative
+    )
     assert isinstance(result, ContractError)
     assert "not finite" in str(result)

@@ -85,7 +85,7 @@ class Batched:
         self._stage = {"head": stage_name(calibrator.head)}, {"head": stage_options(calibrator.head)}
         self._head = head
 
-    def batch(
+    def all_conditions(
         self, image: ImageArray, anchors: Sequence[Anchors], relative: RelativeDepth | None
     ) -> list[MetricDepth | Exception]:
         """A result for each of the anchors, or what was raised; each says that the head took its share of the time.
