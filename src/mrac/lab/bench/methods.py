@@ -115,8 +115,8 @@ def calibrate_all(
     """One method, one image, any number of conditions; what it raises takes the place of the answer.
 
     All conditions of an image are handed over at once so that a method may run them as one batch: one that has a
-    function `all_conditions(image, anchors, relative)`, which gives a result for each, is asked so. On a CPU there is nothing to
-    gain: eight at a time through the paper's head took 68 ms each, one by one 61 ms.
+    function `all_conditions(image, anchors, relative)`, which gives a result for each, is asked so. On a CPU there is
+    nothing to gain: eight at a time through the paper's head took 68 ms each, one by one 61 ms.
     """
     at_once = getattr(calibrator, "all_conditions", None)
     if at_once is not None:
