@@ -17,6 +17,7 @@ from mrac.types import RelativeDepth, Samples
 _LOG_REACH = 20.0
 RANGE_QUANTILES: Final = (0.02, 0.98)  # of a relative field: between them lies its range, without stray pixels
 _TYPICAL_PIXELS = 20_000  # enough for percentiles
+_REACH = 2.5  # times the depth of an area's nearer quarter, beyond which nothing in it is measured: docs/sensors.md
 PIXELS_BEYOND: Final = 1.15  # times the range of relative depth at the readings is about that of all pixels
 
 
@@ -108,8 +109,9 @@ def sample_areas(field: FloatArray, uv_px: FloatArray, extent_px: FloatArray | N
     """Values of an (H, W) field at K readings, each a point or the area around it that it is the mean of.
 
     At a point, `sample_bilinear`. Over an area, that of the mean depth of the pixels whose centres lie in the rectangle
-    and in the image (at its centre, where there is none): in log depth the logarithm of the mean of the exponentials.
-    The scale of depth and inverse depth has an unknown shift, and the mean is taken in them.
+    and in the image (at its centre, where there is none): in log depth the logarithm of the mean of the exponentials,
+    over the pixels that are `in_reach`. The scale of depth and inverse depth has an unknown shift, and the mean is
+    taken in them.
 
     Args:
         field: finite.
@@ -129,11 +131,21 @@ def sample_areas(field: FloatArray, uv_px: FloatArray, extent_px: FloatArray | N
     for i in np.flatnonzero((high > low).all(axis=1) & (extent_px > 0.0).any(axis=1)):
         area = field[low[i, 1] : high[i, 1], low[i, 0] : high[i, 0]].astype(np.float64)
         if space == "log_depth":
-            most = area.max()
-            x[i] = np.log(np.exp(area - most).mean()) + most
+            seen = area[in_reach(area)]
+            most = seen.max()
+            x[i] = np.log(np.exp(seen - most).mean()) + most
         else:
             x[i] = area.mean()
     return x
+
+
+def in_reach(log_depth: FloatArray) -> BoolArray:
+    """Which pixels of one area a sensor can have measured, from their log depth up to a shift.
+
+    Sky and what lies far behind gives no echo, and would be most of a mean of depth. So pixels more than `_REACH` times
+    as far as the nearer quarter of the area do not count.
+    """
+    return np.asarray(log_depth <= np.quantile(log_depth, 0.25) + math.log(_REACH))
 
 
 def resize_field(values: FloatArray, shape: tuple[int, int]) -> FloatArray:

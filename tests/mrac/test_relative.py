@@ -94,3 +94,10 @@ def test_points_are_sampled_as_ever_and_areas_by_the_mean_of_depth() -> None:
         np.testing.assert_allclose(
             sample_areas(field, uv, extent, as_space(space))[0], field[3:5, 3:7].mean(), rtol=1e-5
         )
+
+
+def test_sky_is_no_part_of_an_area() -> None:
+    field = np.ones((20, 20), np.float32)
+    field[:8] = 6.0
+    x = sample_areas(field, np.array([[9.5, 9.5]]), np.array([[19.0, 19.0]]), "log_depth")
+    np.testing.assert_allclose(x, 1.0, atol=1e-6)

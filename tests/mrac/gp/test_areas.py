@@ -33,12 +33,21 @@ def test_the_number_of_points_is_bounded(num: int) -> None:
 
 def test_shares_are_those_of_a_mean_of_depth() -> None:
     points = area_points(np.array([[4.0, 4.0], [1.0, 1.0]]), np.array([[3.0, 3.0], [0.0, 0.0]]), (8, 8))
-    trend = np.random.default_rng(1).normal(size=26)
+    trend = 0.2 * np.random.default_rng(1).normal(size=26)
     mean, share = points.means(trend)
     np.testing.assert_allclose(mean, [np.log(np.exp(trend[:25]).mean()), trend[25]])
     np.testing.assert_allclose(share[:25], np.exp(trend[:25]) / np.exp(trend[:25]).sum())
     step = 1e-6 * np.random.default_rng(2).normal(size=26)  # the shares are the derivative of the log of the mean
     np.testing.assert_allclose(points.means(trend + step)[0][0] - mean[0], (share * step)[:25].sum(), rtol=1e-4)
+
+
+def test_sky_gives_no_echo() -> None:
+    points = area_points(np.array([[4.0, 4.0]]), np.array([[3.0, 3.0]]), (8, 8))
+    trend = np.where(np.arange(25) < 15, 1.0, 5.0)
+    mean, share = points.means(trend)
+    np.testing.assert_allclose(mean, [1.0])
+    np.testing.assert_allclose(share[:15], 1 / 15)
+    assert not share[15:].any()
 
 
 def test_areas_of_one_point_give_the_posterior_of_points() -> None:
