@@ -1,8 +1,8 @@
 """Reads anchors from files. The file extension names the reader: `anchors/csv.py` reads `.csv`."""
 
 import importlib
-import pkgutil
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from mrac.errors import ContractError
 
 __all__ = ["Anchors", "read_anchors"]
 
+_READERS: Final = {".csv": "csv", ".txt": "csv", ".tsv": "csv", ".npz": "npz", ".png": "png"}
+"""The module that reads each extension."""
+
 
 def read_anchors(
     path: Path | str,
@@ -20,6 +23,7 @@ def read_anchors(
     image_shape: tuple[int, int] | None = None,
     *,
     camera: Camera | None = None,
+    default_scale: float | None = None,
 ) -> Anchors:
     """Reads anchors from a file of any known format; no anchor is checked or dropped yet.
 
@@ -28,17 +32,16 @@ def read_anchors(
         scale: stored depth per metre where it is not metres: 1000 for millimetres, 256 for KITTI's PNGs.
         image_shape: (H, W) of the image, if known: a depth PNG of another size is refused.
         camera: of the image, at its size, for a file of ray lengths (a column `range_m`), which is refused without it.
+        default_scale: as `scale`, of a file that does not state its unit, such as a sensor's usual one.
 
     Raises:
         ContractError: the file is missing, of an unknown format, broken, of another size than the image, its
             scale is not known, or it has ray lengths and there is no camera.
     """
     path = Path(path)
-    kinds = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
-    kind = path.suffix.lower().removeprefix(".")
-    kind = {"txt": "csv", "tsv": "csv"}.get(kind, kind)
-    if kind not in kinds:
-        raise ContractError(f"anchors: {path} ends in {path.suffix!r}; one of {', '.join(kinds)} is needed")
+    kind = _READERS.get(path.suffix.lower())
+    if kind is None:
+        raise ContractError(f"anchors: {path} ends in {path.suffix!r}; one of {', '.join(_READERS)} is needed")
     if not path.is_file():
         raise ContractError(f"anchors: {path}: no such file")
     if scale is not None and not 1e-6 <= scale <= 1e9:
@@ -47,7 +50,8 @@ def read_anchors(
         stored: Stored = importlib.import_module(f"mrac.anchors.{kind}").read(path)
     except (UnicodeDecodeError, PermissionError) as error:
         raise ContractError(f"anchors: {path} cannot be read: {error}") from None
-    per_metre = scale or stored.per_metre
+    unstated = default_scale if stored.per_metre is None or not stored.states_unit else None
+    per_metre = scale or unstated or stored.per_metre
     if per_metre is None:
         raise ContractError(
             f"anchors/{kind}: {path} does not state its scale; give it: --anchors-scale 256 for KITTI, 1000 for mm"
@@ -63,7 +67,8 @@ def read_anchors(
             f"anchors/{kind}: {path} has lengths of rays (a column `range`); depth along the optical axis is needed: "
             "give the camera, or a column z"
         )
-    anchors = Anchors(stored.uv_px, stored.z, stored.sigma, confidence=stored.confidence, flag=stored.flag)
+    more = {"extent_px": stored.extent_px, "confidence": stored.confidence, "flag": stored.flag}
+    anchors = Anchors(stored.uv_px, stored.z, stored.sigma, **more)
     if per_metre == 1.0 and not stored.is_range:
         return anchors
     z_m, sigma_m = anchors.z_m / per_metre, None if anchors.sigma_m is None else anchors.sigma_m / per_metre
@@ -71,4 +76,4 @@ def read_anchors(
         # along the ray and along the axis the deviation is the same share of the reading
         shorter = camera.range_to_z(anchors.uv_px, np.ones(len(anchors)))
         z_m, sigma_m = z_m * shorter, None if sigma_m is None else sigma_m * shorter
-    return Anchors(anchors.uv_px, z_m, sigma_m, confidence=anchors.confidence, flag=anchors.flag)
+    return Anchors(anchors.uv_px, z_m, sigma_m, **more)

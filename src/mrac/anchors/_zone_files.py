@@ -100,7 +100,7 @@ def _frame(columns: dict[str, Any], scale: float | str | None, path: Path) -> Zo
         raise ContractError(f"zones: {path} has {', '.join(columns) or 'nothing'}; distance_mm or z_m is needed")
     per_metre = _DEPTHS.get(name, unit)
     if per_metre is None:
-        raise ContractError(f'zones: {path} does not state its unit; give it: scale="mm" or scale="m"')
+        raise ContractError(f'zones: {path} does not state its unit; give it: scale="mm" or "m" (--anchors-scale)')
     z_m = as_grid(as_numbers(columns[name], f"zones: {path}: {name}"), f"zones: {path}: {name}") / per_metre
 
     def like(names: tuple[str, ...]) -> tuple[str, FloatArray] | None:

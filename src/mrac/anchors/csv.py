@@ -66,6 +66,11 @@ def read(path: Path) -> Stored:
     words = []
     for (number, _), row in zip(lines[1:], rows[1:], strict=True):
         where = f"anchors/csv: {path} line {number}"
+        if any(cell.strip() for cell in row[len(rows[0]) :]):  # as of decimal commas: the first columns would be wrong
+            raise ContractError(
+                f"{where} has {len(row)} cells, the header {len(rows[0])}; as many are needed, and with decimal commas "
+                "semicolons between them"
+            )
         for name, column in columns.items():
             table[name].append(_number(_cell(row, column.place, name, where), name, where, delimiter != ","))
         words.append("" if flags is None else _flag(_cell(row, flags.place, "flag", where)))
@@ -118,6 +123,7 @@ def _stored(columns: dict[str, _Column], table: dict[str, list[float]], flags: l
         confidence=confidence,
         flag=flags,
         is_range=depth == "range",
+        states_unit=columns[depth].stated,
     )
 
 
@@ -173,6 +179,7 @@ def _number(cell: str, name: str, where: str, decimal_comma: bool) -> float:
 
 def _flag(cell: str) -> str:
     """One word; a sensor's status number, of which 0 is no fault, as `sensor_status_4`."""
+    cell = cell[:-2] if cell.endswith(".0") and cell[:-2].isdigit() else cell  # as tables of floats hold it
     if cell.lower() in _NO_FLAG:
         return UNFLAGGED
     return f"sensor_status_{cell}" if cell.isdigit() else "_".join(cell.split())

@@ -57,7 +57,7 @@ def from_depth_map(  # noqa: PLR0913  (one option for each thing that files leav
     """
     z_m = _metres(depth, scale)
     h, w = z_m.shape
-    size = _image_size(image_size, camera, depth_camera, (w, h))
+    size = _image_size(image_size, camera, depth_camera, pose, (w, h))
     prior = None if confidence is None else _prior(confidence, confidence_levels, (h, w))
     v, u = np.nonzero(np.isfinite(z_m) & (z_m > 0.0))
     z = z_m[v, u]
@@ -88,8 +88,8 @@ def _metres(depth: ArrayLike | Path | str, scale: str | float | None) -> FloatAr
     per_metre = scale or stated or (1.0 if values.dtype.kind == "f" else None)
     if per_metre is None:
         raise ContractError(
-            f"{where} holds {values.dtype} and does not state its scale; give it: scale=256 or a name, "
-            f"{', '.join(SCALES)}"
+            f"{where} holds {values.dtype} and does not state its scale; give it: scale=256 (--anchors-scale) or "
+            f"a name, {', '.join(SCALES)}"
         )
     return np.asarray(values.astype(np.float64) / per_metre)
 
@@ -111,7 +111,11 @@ def _prior(source: ArrayLike | Path | str, meaning: str | Sequence[float] | None
 
 
 def _image_size(
-    given: tuple[int, int] | None, camera: Camera | None, depth_camera: Camera | None, map_size: tuple[int, int]
+    given: tuple[int, int] | None,
+    camera: Camera | None,
+    depth_camera: Camera | None,
+    pose: Pose | None,
+    map_size: tuple[int, int],
 ) -> tuple[int, int]:
     """(width, height) of the image."""
     if depth_camera is not None:
@@ -122,6 +126,8 @@ def _image_size(
                 f"depth_map: depth_camera is of {depth_camera.width}×{depth_camera.height} pixels, the map of "
                 f"{map_size[0]}×{map_size[1]}; depth_camera.resized{map_size} is that of the map if both show the same"
             )
+    elif pose is not None:
+        raise ContractError("depth_map: pose arrived without depth_camera; both are needed for registration")
     size = given or (map_size if camera is None else (camera.width, camera.height))
     if min(size) < 1:
         raise ContractError(f"depth_map: image_size {size} arrived; (width, height) of pixels > 0 is needed")

@@ -1,4 +1,4 @@
-"""Anchors from an .npz file: `uv_px` (K, 2) and `z_m` (K,), optionally `sigma_m` (K,)."""
+"""Anchors from an .npz file: `uv_px` (K, 2) and `z_m` (K,), optionally the other attributes of `Anchors`."""
 
 from pathlib import Path
 
@@ -12,5 +12,6 @@ def read(path: Path) -> Stored:
     Raises:
         ContractError: the file is missing or broken, or lacks an array.
     """
-    arrays = read_arrays(path, needed=("uv_px", "z_m"), optional=("sigma_m",))
-    return Stored(arrays["uv_px"], arrays["z_m"], arrays.get("sigma_m"))
+    arrays = read_arrays(path, needed=("uv_px", "z_m"), optional=("sigma_m", "extent_px", "confidence", "flag"))
+    more = {name: arrays.get(name) for name in ("extent_px", "confidence", "flag")}
+    return Stored(arrays["uv_px"], arrays["z_m"], arrays.get("sigma_m"), **more)

@@ -9,6 +9,7 @@ from mrac.anchors.depth_map import SCALES
 from mrac.anchors.readings import Anchors
 from mrac.camera import Camera, Pose
 from mrac.errors import ContractError
+from mrac.io.raster import read_raster
 
 SOURCES: Final = {
     "table": "a .csv of u, v, z; an .npz; a sparse 16-bit depth .png of the image's size",
@@ -24,6 +25,16 @@ _BY_SUFFIX: Final = {
     **dict.fromkeys((".ply", ".pcd", ".las", ".laz", ".bin", ".xyz", ".asc"), "cloud"),
 }
 
+_ONLY_FOR: Final = {  # by attribute of SourceOptions: its option, and the kinds that use it
+    "scale": ("--anchors-scale", ("table", "depth", "zones")),
+    "pose": ("--pose", ("depth", "cloud", "zones", "scan")),
+    "depth_camera": ("--depth-camera", ("depth",)),
+    "confidence": ("--confidence", ("depth",)),
+    "fov_deg": ("--fov", ("zones",)),
+    "metres_per_unit": ("--metres-per-unit", ("colmap",)),
+    "max_anchors": ("--max-anchors", ("depth", "cloud")),
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions:
@@ -32,6 +43,7 @@ class SourceOptions:
     Attributes:
         kind: one of `SOURCES`; empty: by the file's suffix.
         scale: stored units per metre, or their name (`mm`, `kitti`, `tum`).
+        default_scale: stored units per metre of a file that does not state them, as a sensor's preset has them.
         image_size: (width, height) of the image.
         image_name: of the image in a COLMAP model.
         camera: of the image, at its size.
@@ -45,6 +57,7 @@ class SourceOptions:
 
     kind: str = ""
     scale: str | None = None
+    default_scale: float | None = None
     image_size: tuple[int, int]
     image_name: str = ""
     camera: Camera | None = None
@@ -60,15 +73,34 @@ def read_source(path: Path, options: SourceOptions) -> Anchors:
     """Reads the anchors of any source.
 
     Raises:
-        ContractError: the kind is not clear, something that it needs is missing, or the file cannot be read.
+        ContractError: the kind is not clear, something that it needs is missing, an option is not for it, the file
+            cannot be read, or no point of a cloud or scan lies in the image.
     """
     kind = options.kind or kind_of(path)
     if kind not in SOURCES:
         raise ContractError(f"anchors: the source {kind!r} arrived; one of {', '.join(SOURCES)} is needed")
+    for name, (flag, kinds) in _ONLY_FOR.items():
+        if getattr(options, name) is not None and kind not in kinds:
+            raise ContractError(
+                f"anchors: {flag} arrived with {path}, read as {kind}; it is for --from {' | '.join(kinds)}: leave it "
+                "out, or name that kind"
+            )
+    anchors = _read(path, kind, options)
+    if kind in ("cloud", "scan") and not len(anchors):
+        posed = "no --pose was given" if options.pose is None else "the pose must lead from the sensor to the camera"
+        raise ContractError(
+            f"anchors: no point of the {kind} {path} lies in the image; points in metres that the camera sees are "
+            f"needed ({posed}; the camera's frame is x right, y down, z forward)"
+        )
+    return anchors
+
+
+def _read(path: Path, kind: str, options: SourceOptions) -> Anchors:
+    scale = _number_or_name(options.scale)
     if kind == "depth":
         return Anchors.from_depth_map(
             path,
-            scale=_number_or_name(options.scale),
+            scale=_depth_scale(path, options) if scale is None else scale,
             confidence=options.confidence,
             image_size=options.image_size,
             camera=options.camera,
@@ -77,9 +109,13 @@ def read_source(path: Path, options: SourceOptions) -> Anchors:
             max_anchors=options.max_anchors,
         )
     if kind == "zones":
-        given = {} if options.camera is None else {"camera": options.camera, "fov_deg": options.fov_deg}
         return Anchors.from_zones(
-            path, image_size=options.image_size, scale=_number_or_name(options.scale), pose=options.pose, **given
+            path,
+            image_size=options.image_size,
+            camera=options.camera,
+            fov_deg=options.fov_deg,
+            scale=options.default_scale if scale is None else scale,
+            pose=options.pose,
         )
     if kind == "colmap":
         return Anchors.from_colmap(
@@ -87,7 +123,13 @@ def read_source(path: Path, options: SourceOptions) -> Anchors:
         )
     if kind == "table":
         width, height = options.image_size
-        return read_anchors(path, _per_metre(options.scale), (height, width), camera=options.camera)
+        return read_anchors(
+            path,
+            _per_metre(options.scale),
+            (height, width),
+            camera=options.camera,
+            default_scale=options.default_scale,
+        )
     if options.camera is None:
         raise ContractError(f"anchors: {path} is a {kind}; --camera FILE is needed to project it into the image")
     if kind == "cloud":
@@ -114,6 +156,14 @@ def kind_of(path: Path) -> str:
     return kind
 
 
+def _depth_scale(path: Path, options: SourceOptions) -> float | None:
+    """The scale of a depth image of whole numbers that does not state it; floats are metres."""
+    if options.default_scale is None:
+        return None
+    values, stated = read_raster(path)
+    return options.default_scale if stated is None and values.dtype.kind != "f" else None
+
+
 def _number_or_name(scale: str | None) -> str | float | None:
     try:
         return None if scale is None else float(scale)
@@ -125,6 +175,6 @@ def _per_metre(scale: str | None) -> float | None:
     number = _number_or_name(scale)
     if not isinstance(number, str):
         return number
-    if number not in SCALES:
+    if number.lower() not in SCALES:
         raise ContractError(f"anchors: scale {number!r} arrived; a number or one of {', '.join(SCALES)} is needed")
-    return SCALES[number]
+    return SCALES[number.lower()]

@@ -6,9 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from mrac.anchors.readings import Anchors
+from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.camera import Camera
 from mrac.conventions import BoolArray, FloatArray
+from mrac.sensors.presets import OUT_OF_RANGE
 from mrac.space import Space
 
 MAX_READINGS: Final = 200  # looked at; of more, every so many-th: a mistake is in all of them, and a call has 2 ms
@@ -44,12 +45,13 @@ class Evidence:
 
     @cached_property
     def readings(self) -> Anchors:
-        """Those with a depth and a position of sane size, unflagged, at most `MAX_READINGS`, evenly chosen."""
+        """Those with a depth and a position of sane size, unflagged or beyond the sensor's range; some, if many."""
         anchors = self.anchors
         good = (np.abs(anchors.uv_px) < _FARTHEST_PX).all(axis=1)  # False for NaN, as are the next two
         good &= (anchors.z_m > _SANE[0]) & (anchors.z_m < _SANE[1])
         if anchors.flag is not None:
-            good &= anchors.flag == ""
+            # One beyond its sensor's range may be right, in another unit than was taken for it.
+            good &= (anchors.flag == UNFLAGGED) | (anchors.flag == OUT_OF_RANGE)
         index = np.flatnonzero(good)
         if index.size > MAX_READINGS:
             index = index[np.linspace(0, index.size - 1, MAX_READINGS).astype(np.intp)]

@@ -30,6 +30,7 @@ def fix(
         ContractError: a name cannot be fixed, or a unit is unknown.
     """
     W, H = image_size
+    names = (names,) if isinstance(names, str) else names
     seen = Evidence(anchors, (H, W)) if evidence is None else evidence
     for name in names:
         kind, _, stated = name.partition("=")

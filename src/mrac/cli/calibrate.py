@@ -92,7 +92,7 @@ def calibrate(image: Path, out: Path, **options: Any) -> None:
     # Numba and scipy take most of a second to import, which `mrac list` and `--help` do without.
     from mrac.io.image import read_image  # noqa: PLC0415
     from mrac.pipeline import Calibrator  # noqa: PLC0415
-    from mrac.result.folder import RESULT_FILES, report_of, write_result  # noqa: PLC0415
+    from mrac.result.folder import RESULT_FILES, write_result  # noqa: PLC0415
     from mrac.runtime.cache import default_store  # noqa: PLC0415
 
     source = take_source(options)
@@ -100,15 +100,17 @@ def calibrate(image: Path, out: Path, **options: Any) -> None:
     also, png_format, names = options.pop("also"), options.pop("png_format"), options.pop("fix")
     relative_path = _relative_file(options)
     nearer_than_m = options.pop("nearer_than_m")
-    for path in (image, source["anchors_path"], relative_path):
-        if path is not None and path.resolve() in [*((out / name).resolve() for name in RESULT_FILES), *also]:
-            raise click.UsageError(f"--out {out} would overwrite the input {path}; choose another folder")
+    _refuse_overwriting([image, relative_path, *source.values()], out, [out / name for name in RESULT_FILES], also)
+    if png_format is not None and not any(path.suffix.lower() == ".png" for path in also):
+        raise click.UsageError("--png-format goes with --save FILE.png")
     options["cache"] = None if options.pop("no_cache") else default_store()
     calibrator = Calibrator(**options)
     pixels = read_image(image)
-    anchors, camera = read_given(image, (pixels.shape[1], pixels.shape[0]), source)
+    anchors, camera, sensor = read_given(image, (pixels.shape[1], pixels.shape[0]), source)
     if names:
         anchors = calibrator.fixed(pixels, anchors, names, camera=camera)
+    if sensor is not None:
+        anchors = sensor.apply(anchors)
     result = calibrator(pixels, anchors, camera=camera)
     inputs = {
         "image": str(image),
@@ -122,7 +124,7 @@ def calibrate(image: Path, out: Path, **options: Any) -> None:
         chosen = png_format if path.suffix.lower() == ".png" else None
         result.save(path, image=pixels, anchors=anchors, camera=camera, format=chosen)
     if show["as_json"]:
-        click.echo(json.dumps(report_of(result)))
+        click.echo(json.dumps(json.loads((out / "report.json").read_text(encoding="utf-8"))))
     elif not show["quiet"]:
         click.echo(f"{out}: {_in_one_line(result)}")
         for line in (*_warnings(result), *(_details(result) if show["verbose"] else ())):
@@ -142,6 +144,23 @@ def _relative_file(options: dict[str, Any]) -> Path | None:
     if path is not None:
         options["foundation"] = Precomputed(str(path), space)
     return path
+
+
+def _refuse_overwriting(inputs: list[Any], out: Path, written: list[Path], also: tuple[Path, ...]) -> None:
+    """Raises `click.UsageError` where a file that is read would be replaced, or one of --out's by another of --save."""
+    read = {path.resolve(): path for path in inputs if isinstance(path, Path)}
+    for path in written:
+        if path.resolve() in read:
+            taken = read[path.resolve()]
+            raise click.UsageError(f"--out {out} would overwrite the input {taken}; choose another folder")
+    own = {path.resolve() for path in (out, *written)}
+    for path in also:
+        if path.resolve() in read:
+            raise click.UsageError(
+                f"--save {path} would overwrite the input {read[path.resolve()]}; choose another name"
+            )
+        if path.resolve() in own:
+            raise click.UsageError(f"--save {path} would overwrite what --out {out} writes; choose another name")
 
 
 def _warnings(result: "MetricDepth") -> list[str]:

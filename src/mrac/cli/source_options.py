@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
 if TYPE_CHECKING:
     from mrac.anchors import Anchors
     from mrac.camera import Camera
+    from mrac.sensors import Sensor
 
 _PATH = click.Path(path_type=Path)
 _KINDS = ("table", "depth", "cloud", "zones", "scan", "colmap")  # mrac.anchors.sources.SOURCES, which imports more
+
+_Given: TypeAlias = "tuple[Anchors, Camera | None, Sensor | None]"
 
 
 def _two_angles(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, float] | None:
@@ -77,31 +80,39 @@ def take_source(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options.pop(name) for name in (*names, *more)}
 
 
-def read_given(image: Path, size: tuple[int, int], source: dict[str, Any]) -> "tuple[Anchors, Camera | None]":
-    """The readings that `source` (of `take_source`) names, for an image of `size` (width, height), and its camera."""
+def read_given(image: Path, size: tuple[int, int], source: dict[str, Any]) -> "_Given":
+    """The readings that `source` (of `take_source`) names, for an image of `size` (width, height), and its camera.
+
+    The sensor is for the caller to apply, once mistakes in the readings are put right: its noise goes by metres.
+    """
     from mrac.anchors.sources import SourceOptions, read_source  # noqa: PLC0415
     from mrac.camera import read_camera, read_pose  # noqa: PLC0415
+    from mrac.result.inputs import fitted_camera  # noqa: PLC0415
     from mrac.sensors import sensor  # noqa: PLC0415
 
     camera_path, name, pose_path = source["camera_path"], source["camera_name"], source["pose_path"]
-    camera = None if camera_path is None else read_camera(camera_path, name, size=size).resized(*size)
+    if name is not None and camera_path is None and pose_path is None:
+        raise click.UsageError("--camera-name goes with --camera or --pose")
+    camera = None
+    if camera_path is not None:
+        camera = fitted_camera(read_camera(camera_path, name, size=size), size[::-1], f"--camera {camera_path}")
     preset = None if source["sensor"] is None else sensor(source["sensor"])
-    scale = source["scale"]
-    if scale is None and preset is not None and preset.per_metre not in (0.0, 1.0):
-        scale = str(preset.per_metre)
+    fov_deg = source["fov_deg"]
+    if fov_deg is None and preset is not None and camera is not None and source["kind"] == "zones":
+        fov_deg = preset.fov_deg
     depth_camera = source["depth_camera"]
     options = SourceOptions(
         kind=source["kind"] or "",
-        scale=scale,
+        scale=source["scale"],
+        default_scale=(preset.per_metre or None) if preset is not None else None,
         image_size=size,
         image_name=source["image_name"] or image.name,
         camera=camera,
         pose=None if pose_path is None else read_pose(pose_path, name),
         depth_camera=None if depth_camera is None else read_camera(depth_camera),
         confidence=source["confidence"],
-        fov_deg=source["fov_deg"] or (None if preset is None else preset.fov_deg),
+        fov_deg=fov_deg,
         metres_per_unit=source["metres_per_unit"],
         max_anchors=source["max_anchors"],
     )
-    anchors = read_source(source["anchors_path"], options)
-    return (anchors if preset is None else preset.apply(anchors)), camera
+    return read_source(source["anchors_path"], options), camera, preset

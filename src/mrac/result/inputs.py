@@ -44,16 +44,16 @@ def checked_anchors(anchors: Anchors | None, result: MetricDepth, where: str) ->
     return anchors
 
 
-def fitted_camera(camera: "Camera", result: MetricDepth, where: str) -> "Camera":
-    """The camera at the size of the depth, to which it is resized where it was calibrated at another.
+def fitted_camera(camera: "Camera", shape: tuple[int, ...], where: str) -> "Camera":
+    """The camera at the size of an image of `shape` (H, W), to which it is resized where it was calibrated at another.
 
     Raises:
         ContractError: its picture has another aspect ratio by more than a pixel.
     """
-    height, width = result.depth_m.shape
+    height, width = shape
     if abs(camera.height * width / camera.width - height) > 1.0:
         raise ContractError(
-            f"{where}: the camera is of a {camera.width}×{camera.height} picture, the depth is {width}×{height}: a "
+            f"{where}: the camera is of a {camera.width}×{camera.height} picture, the image is {width}×{height}: a "
             "camera of the same aspect ratio is needed; undo the crop or the turn, or change its numbers"
         )
     return camera if (camera.width, camera.height) == (width, height) else camera.resized(width, height)

@@ -45,7 +45,7 @@ def points_of(
     if max_sigma is not None and not max_sigma > 0.0:
         raise ContractError(f"points: max_sigma={max_sigma!r}; metres > 0 are needed, or None for all points")
     image = checked_image(image, result, "points")
-    camera = fitted_camera(camera, result, "points")
+    camera = fitted_camera(camera, result.depth_m.shape, "points")
     depth_m, sigma_m = (values[::stride, ::stride] for values in (result.depth_m, result.sigma_m))
     v, u = np.mgrid[: depth_m.shape[0], : depth_m.shape[1]] * stride
     xyz_m = camera.unproject(np.stack([u.ravel(), v.ravel()], axis=1), depth_m.ravel())

@@ -63,5 +63,5 @@ def save(
 
 def _save_ply(result: MetricDepth, path: Path, camera: "Camera | None", image: ImageArray | None) -> None:
     if camera is None:
-        raise ContractError(f"save: {path}: a point cloud needs the camera; add camera=read_camera(file)")
+        raise ContractError(f"save: {path}: a point cloud needs the camera; add camera=read_camera(file) (--camera)")
     result.points(camera, image=image).save(path)

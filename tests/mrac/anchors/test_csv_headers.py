@@ -111,3 +111,13 @@ def test_confidence_and_flags_are_written_and_read_back(tmp_path: Path) -> None:
     assert again.flag is not None
     np.testing.assert_array_equal(again.confidence, [0.25, 1 / 3])
     assert again.flag.tolist() == ["", "occluded"]
+
+
+def test_a_status_of_zero_is_no_fault_in_a_table_of_floats(tmp_path: Path) -> None:
+    assert read(tmp_path, "u,v,z,status\n1,2,3,0.0\n1,2,3,4.0\n").flag.tolist() == ["", "sensor_status_4"]  # type: ignore[union-attr]
+
+
+def test_more_cells_than_columns_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match=r"line 2 has 6 cells, the header 3; .*decimal commas"):
+        read(tmp_path, "u,v,z\n12,5,30,0,2,75\n")
+    assert read(tmp_path, "u,v,z\n12,5,30,\n").z_m.tolist() == [30.0]

@@ -98,6 +98,13 @@ def test_npz(tmp_path: Path) -> None:
     np.testing.assert_allclose(anchors.sigma_m, [0.1, 0.2])  # type: ignore[arg-type]
 
 
+def test_npz_with_all_that_anchors_have(tmp_path: Path) -> None:
+    more = {"extent_px": [[4.0, 2.0]], "confidence": [0.5], "flag": ["occluded"]}
+    np.savez(tmp_path / "a.npz", uv_px=[[1, 2]], z_m=[1.0], **more)  # type: ignore[arg-type]
+    anchors = read_anchors(tmp_path / "a.npz")
+    assert {name: getattr(anchors, name).tolist() for name in more} == more
+
+
 def test_npz_without_depth(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", uv_px=[[1, 2]])
     with pytest.raises(ContractError, match="no array 'z_m'"):
