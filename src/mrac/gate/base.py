@@ -150,7 +150,8 @@ def with_confidence(gated: GateResult, confidence: FloatArray | None) -> GateRes
     """A verdict that also counts what the sensor says of each reading.
 
     A reading is right where neither the sensor nor the gate finds it wrong, two causes taken as independent: the
-    probability of being right and the weight are multiplied by the confidence. A confidence of 1 changes nothing.
+    probability of being right and the weight are multiplied by the confidence. A confidence of 1 changes nothing; below
+    one half, a reading that the gate kept is rejected as `low_confidence`.
 
     Args:
         gated: the gate's verdict on K samples.
@@ -163,7 +164,7 @@ def with_confidence(gated: GateResult, confidence: FloatArray | None) -> GateRes
         return gated
     outlier = 1.0 - gated.weight if gated.outlier_probability is None else gated.outlier_probability
     right = (1.0 - outlier) * confidence
-    keep = gated.keep & ((right >= INLIER_WEIGHT) | (confidence == 1.0))
+    keep = gated.keep & (confidence >= INLIER_WEIGHT)
     result = replace(
         gated,
         keep=keep,

@@ -53,7 +53,7 @@ def test_flags_are_words() -> None:
 
 
 def test_confidence_multiplies_the_probability_of_being_right() -> None:
-    confidence = np.array([1.0, 0.8, 0.3, 1.0])
+    confidence = np.array([1.0, 0.5, 0.3, 1.0])
     out = with_confidence(unjudged(4, "ok"), confidence)
     np.testing.assert_allclose(out.weight, confidence)
     assert out.outlier_probability is not None
