@@ -66,7 +66,7 @@ def write_tables(folder: Path, scene: DemoScene) -> None:
         table = csv.writer(file)
         table.writerow(["u", "v", "z [mm]", "sigma [mm]", "confidence", "flag"])
         for i, ((u, v), depth) in enumerate(zip(uv, z, strict=True)):
-            table.writerow([u, v, round(1000 * depth), 20, 0.5 if i % 10 == 1 else 0.9, 4 if i % 10 == 0 else 0])
+            table.writerow([u, v, round(1000 * depth), 20, 0.4 if i % 10 == 1 else 0.9, 4 if i % 10 == 0 else 0])
     rows = [f"{u},{v},{r:.4f}" for (u, v), r in zip(uv, length, strict=True)]
     (folder / "rays.csv").write_text("\n".join(["u,v,range_m", *rows]))
     rows = [f"{u},{v},{1000 * d:.0f}" for (u, v), d in zip(uv, z, strict=True)]
@@ -119,6 +119,7 @@ def write_depth(folder: Path, scene: DemoScene) -> None:
     level = np.where(z > 3.5, 1, 2)
     wrong = np.random.default_rng(0).random(z.shape) < 0.05
     level[wrong], z[wrong] = 0, 0.6 * z[wrong]
+    level[60:80, 60:90] = 0  # a patch that the phone doubts as a whole: no surer reading beside it
     Image.fromarray(np.round(1000 * z).astype(np.uint16)).save(folder / "depth.png")
     Image.fromarray(level.astype(np.uint8)).save(folder / "confidence.png")
     shifted = pose_of(np.eye(3), (-0.05, 0.0, 0.0))  # camera from depth camera

@@ -53,8 +53,8 @@ def read_zones(path: Path, scale: float | str | None = None) -> ZoneFrame:
 
     JSON: an object with `distance_mm` or `z_m` (also `distance_m`, `z_mm`), and perhaps `target_status` or `status`,
     `range_sigma_mm` or `sigma_m`; lists of R · C numbers or of R rows. Text: R rows of C numbers, separated by commas,
-    semicolons or blanks; or a table whose header names such columns, one zone per row, in order. Lines that start with
-    # are ignored.
+    semicolons or blanks (beside semicolons and tabs a comma is a decimal comma); or a table whose header names such
+    columns, one zone per row, in order. Lines that start with # are ignored.
 
     Args:
         path: of the file.
@@ -121,7 +121,9 @@ def _frame(columns: dict[str, Any], scale: float | str | None, path: Path) -> Zo
 def _table(text: str, path: Path) -> dict[str, list[Any]]:
     """The columns of a table by name; a grid without a header is all `z`."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    rows = [[cell for cell in re.split(r"[,;\s]+", line) if cell] for line in lines]
+    decimal_comma = any(";" in line or "\t" in line for line in lines)
+    separator = re.compile(r"[;\s]+" if decimal_comma else r"[,\s]+")
+    rows = [[cell.replace(",", ".") for cell in separator.split(line) if cell] for line in lines]
     if not rows:
         raise ContractError(f"zones: {path} is empty; a grid of numbers is needed")
     header: list[str] = []

@@ -59,9 +59,8 @@ def from_colmap(
     if metres_per_unit is None or not (np.isfinite(metres_per_unit) and metres_per_unit > 0.0):
         raise ContractError(
             f"anchors/colmap: metres_per_unit = {metres_per_unit} arrived, a number > 0 is needed: structure from "
-            "motion does not know its scale. Give metres_per_unit=1.0 (--metres-per-unit) if the model is metric, else "
-            "measure it with "
-            "mrac.sfm.scale_from(read_model(folder), image_name, uv_px, z_m)"
+            "motion does not know its scale. Give metres_per_unit=1.0 if the model is metric (--metres-per-unit 1), "
+            "else measure it with mrac.sfm.scale_from(read_model(folder), image_name, uv_px, z_m)"
         )
     model = model if isinstance(model, SfmModel) else read_model(model)
     image = model.image(image_name)

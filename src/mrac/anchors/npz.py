@@ -13,5 +13,11 @@ def read(path: Path) -> Stored:
         ContractError: the file is missing or broken, or lacks an array.
     """
     arrays = read_arrays(path, needed=("uv_px", "z_m"), optional=("sigma_m", "extent_px", "confidence", "flag"))
-    more = {name: arrays.get(name) for name in ("extent_px", "confidence", "flag")}
-    return Stored(arrays["uv_px"], arrays["z_m"], arrays.get("sigma_m"), **more)
+    return Stored(
+        arrays["uv_px"],
+        arrays["z_m"],
+        arrays.get("sigma_m"),
+        extent_px=arrays.get("extent_px"),
+        confidence=arrays.get("confidence"),
+        flag=arrays.get("flag"),
+    )

@@ -10,6 +10,7 @@ from mrac.anchors.readings import Anchors
 from mrac.camera import Camera, Pose
 from mrac.errors import ContractError
 from mrac.io.raster import read_raster
+from mrac.sfm import read_model
 
 SOURCES: Final = {
     "table": "a .csv of u, v, z; an .npz; a sparse 16-bit depth .png of the image's size",
@@ -118,9 +119,7 @@ def _read(path: Path, kind: str, options: SourceOptions) -> Anchors:
             pose=options.pose,
         )
     if kind == "colmap":
-        return Anchors.from_colmap(
-            path, options.image_name, metres_per_unit=options.metres_per_unit, camera=options.camera
-        )
+        return _from_colmap(path, options)
     if kind == "table":
         width, height = options.image_size
         return read_anchors(
@@ -137,6 +136,22 @@ def _read(path: Path, kind: str, options: SourceOptions) -> Anchors:
     if options.pose is None:
         raise ContractError(f"anchors: {path} is a laser scan; --pose FILE (camera from laser) is needed")
     return Anchors.from_laser_scan(path, options.camera, options.pose)
+
+
+def _from_colmap(path: Path, options: SourceOptions) -> Anchors:
+    """The points of the model; without a camera its keypoints are pixels of the image only if that has their size."""
+    scale = options.metres_per_unit
+    if scale is None or options.camera is not None:
+        return Anchors.from_colmap(path, options.image_name, metres_per_unit=scale, camera=options.camera)
+    model = read_model(path)
+    seen = model.cameras[model.image(options.image_name).camera_id]
+    if (seen.width, seen.height) != options.image_size:
+        width, height = options.image_size
+        raise ContractError(
+            f"anchors: the model {path} is of {seen.width}×{seen.height} images, this one is {width}×{height}; its "
+            f"camera is needed: --camera {path} resizes the model's"
+        )
+    return Anchors.from_colmap(model, options.image_name, metres_per_unit=scale)
 
 
 def kind_of(path: Path) -> str:

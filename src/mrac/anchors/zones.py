@@ -107,6 +107,8 @@ def _frame(
 ) -> ZoneFrame:
     """The frame in metres, every part (R, C)."""
     if isinstance(z, Path | str):
+        if sigma is not None:
+            raise ContractError(f"zones: sigma arrived with the file {z}; it is needed in the file, as range_sigma_mm")
         stored = read_zones(Path(z), scale)
         status = stored.status if status is None else status
         return ZoneFrame(stored.z_m, *(_like(v, n, stored.z_m) for v, n in ((status, "status"), (stored.sigma_m, ""))))

@@ -101,16 +101,13 @@ def calibrate(image: Path, out: Path, **options: Any) -> None:
     relative_path = _relative_file(options)
     nearer_than_m = options.pop("nearer_than_m")
     _refuse_overwriting([image, relative_path, *source.values()], out, [out / name for name in RESULT_FILES], also)
-    if png_format is not None and not any(path.suffix.lower() == ".png" for path in also):
-        raise click.UsageError("--png-format goes with --save FILE.png")
+    _check_png_format(png_format, also)
     options["cache"] = None if options.pop("no_cache") else default_store()
     calibrator = Calibrator(**options)
     pixels = read_image(image)
     anchors, camera, sensor = read_given(image, (pixels.shape[1], pixels.shape[0]), source)
-    if names:
-        anchors = calibrator.fixed(pixels, anchors, names, camera=camera)
-    if sensor is not None:
-        anchors = sensor.apply(anchors)
+    anchors = calibrator.fixed(pixels, anchors, names, camera=camera) if names else anchors
+    anchors = anchors if sensor is None else sensor.apply(anchors)
     result = calibrator(pixels, anchors, camera=camera)
     inputs = {
         "image": str(image),
@@ -161,6 +158,11 @@ def _refuse_overwriting(inputs: list[Any], out: Path, written: list[Path], also:
             )
         if path.resolve() in own:
             raise click.UsageError(f"--save {path} would overwrite what --out {out} writes; choose another name")
+
+
+def _check_png_format(name: str | None, also: tuple[Path, ...]) -> None:
+    if name is not None and not any(path.suffix.lower() == ".png" for path in also):
+        raise click.UsageError("--png-format goes with --save FILE.png")
 
 
 def _warnings(result: "MetricDepth") -> list[str]:

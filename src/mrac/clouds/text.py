@@ -11,7 +11,7 @@ from mrac.clouds.cloud import PointCloud, from_columns, from_fields
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 
-METRES_PER_UNIT: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001, "ft": 0.3048}
+METRES_PER_UNIT: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001, "km": 1000.0, "ft": 0.3048, "feet": 0.3048}
 
 
 def read(path: Path) -> PointCloud:

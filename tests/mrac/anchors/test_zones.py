@@ -124,3 +124,17 @@ def test_files(tmp_path: Path) -> None:
 def test_mistakes_are_one_line(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ContractError, match=message):
         from_zones(**{"image_size": (640, 480), **arguments})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", " ; "])
+def test_decimal_commas_where_something_else_separates(separator: str, tmp_path: Path) -> None:
+    path = tmp_path / "zones.csv"
+    path.write_text("\n".join(separator.join(f"{z:.2f}".replace(".", ",") for z in row) for row in GRID))
+    np.testing.assert_allclose(from_zones(path, (640, 480), scale="m").z_m, GRID.ravel())
+
+
+def test_a_deviation_beside_a_file_is_not_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "zones.json"
+    path.write_text(json.dumps({"z_m": GRID.tolist()}))
+    with pytest.raises(ContractError, match=r"sigma arrived with the file .*zones\.json"):
+        from_zones(path, (640, 480), sigma=np.ones(16))

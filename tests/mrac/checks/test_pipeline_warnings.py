@@ -34,3 +34,10 @@ def test_the_status_says_when_most_readings_are_lost() -> None:
     half = np.where(np.arange(50) < 25, np.nan, anchors.z_m)
     assert calibrated(Anchors(anchors.uv_px, lost)).status == "mostly_unusable"
     assert calibrated(Anchors(anchors.uv_px, half)).status == "ok"
+
+
+def test_one_name_to_fix_may_stand_alone() -> None:
+    anchors = drawn()
+    calibrator = Calibrator(foundation="none", gate="none", fit="ols", head="affine")
+    fixed = calibrator.fixed(IMAGE, Anchors(anchors.uv_px, anchors.z_m * 1000.0), "units=mm")
+    np.testing.assert_allclose(fixed.z_m, anchors.z_m)

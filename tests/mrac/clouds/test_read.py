@@ -110,3 +110,9 @@ def test_missing_files_archives_and_shapes(tmp_path: Path) -> None:
         PointCloud([[1.0, 2.0]])
     with pytest.raises(ContractError, match=r"PointCloud\.intensity"):
         PointCloud(XYZ, intensity=[1.0])
+
+
+@pytest.mark.parametrize(("unit", "metres"), [("km", 2000.0), ("feet", 0.6096), ("ft", 0.6096), ("cm", 0.02)])
+def test_units_in_a_header(tmp_path: Path, unit: str, metres: float) -> None:
+    (tmp_path / "a.csv").write_text(f"x [{unit}],y [{unit}],z [{unit}]\n2,2,2\n")
+    np.testing.assert_allclose(read_cloud(tmp_path / "a.csv").xyz_m, [[metres] * 3])
