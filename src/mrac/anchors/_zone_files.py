@@ -10,13 +10,13 @@ import numpy as np
 
 from mrac.conventions import FloatArray, as_numbers
 from mrac.errors import ContractError
+from mrac.units import PER_METRE
 
 _DEPTHS: Final = {"distance_mm": 1000.0, "z_mm": 1000.0, "distance_m": 1.0, "z_m": 1.0, "depth_m": 1.0}
 _UNSCALED: Final = ("distance", "z", "depth", "range")  # the unit must be given
 _SIGMAS: Final = {"range_sigma_mm": 1000.0, "sigma_mm": 1000.0, "sigma_m": 1.0}
 _STATUSES: Final = ("target_status", "status")
 _MIRRORS: Final = ("none", "horizontal", "vertical")
-_UNITS: Final = {"mm": 1000.0, "m": 1.0}
 
 
 class ZoneFrame(NamedTuple):
@@ -92,7 +92,7 @@ def as_grid(values: FloatArray, name: str) -> FloatArray:
 
 
 def _frame(columns: dict[str, Any], scale: float | str | None, path: Path) -> ZoneFrame:
-    unit = _UNITS.get(scale) if isinstance(scale, str) else scale
+    unit = PER_METRE.get(scale) if isinstance(scale, str) else scale
     if scale is not None and (unit is None or not 1e-6 <= unit <= 1e9):
         raise ContractError(f'zones: scale {scale!r} arrived; "m", "mm" or stored units per metre are needed')
     name = next((n for n in (*_DEPTHS, *_UNSCALED) if n in columns), None)

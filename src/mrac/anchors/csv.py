@@ -15,6 +15,7 @@ from mrac.anchors._stored import Stored
 from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.errors import ContractError
 from mrac.io.files import write_whole
+from mrac.units import PER_METRE
 
 _ALIASES: Final = {
     "u": ("u", "x", "col", "column", "px", "pixel_x"),
@@ -25,10 +26,9 @@ _ALIASES: Final = {
     "confidence": ("confidence", "weight"),
     "flag": ("flag", "status"),
 }
-_PER_METRE: Final = {"mm": 1000.0, "cm": 100.0, "m": 1.0, "km": 0.001, "ft": 1 / 0.3048, "feet": 1 / 0.3048}
 _UNITS: Final = {  # that a column may state, and how many of each are one of ours; "" is without
     **{name: {"": 1.0, "px": 1.0, "pixel": 1.0, "pixels": 1.0} for name in ("u", "v")},
-    **{name: {"": 1.0, **_PER_METRE} for name in ("z", "range", "sigma")},
+    **{name: {"": 1.0, **PER_METRE} for name in ("z", "range", "sigma")},
     "confidence": {"": 1.0, "%": 100.0},
     "flag": {"": 1.0},
 }

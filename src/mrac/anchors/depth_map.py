@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,8 @@ from mrac.camera import Camera, Pose
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.io.raster import Raster, read_raster
+from mrac.units import DEPTH_SCALES
 
-SCALES: Final = {"tum": 5000.0, "kitti": 256.0, "realsense": 1000.0, "scannet": 1000.0, "mm": 1000.0, "m": 1.0}
 """Stored units per metre, by the name of the data set, the device or the unit."""
 
 
@@ -80,16 +80,18 @@ def _metres(depth: ArrayLike | Path | str, scale: str | float | None) -> FloatAr
     where = f"depth_map: {depth}" if isinstance(depth, Path | str) else "depth_map"
     values, stated = _raster(depth, "depth")
     if isinstance(scale, str):
-        if scale.lower() not in SCALES:
-            raise ContractError(f"depth_map: scale {scale!r} arrived; a number or one of {', '.join(SCALES)} is needed")
-        scale = SCALES[scale.lower()]
+        if scale.lower() not in DEPTH_SCALES:
+            raise ContractError(
+                f"depth_map: scale {scale!r} arrived; a number or one of {', '.join(DEPTH_SCALES)} is needed"
+            )
+        scale = DEPTH_SCALES[scale.lower()]
     if scale is not None and not 1e-6 <= scale <= 1e9:
         raise ContractError(f"depth_map: scale {scale:g} arrived; a number from 1e-6 to 1e9 is needed")
     per_metre = scale or stated or (1.0 if values.dtype.kind == "f" else None)
     if per_metre is None:
         raise ContractError(
             f"{where} holds {values.dtype} and does not state its scale; give it: scale=256 (--anchors-scale) or "
-            f"a name, {', '.join(SCALES)}"
+            f"a name, {', '.join(DEPTH_SCALES)}"
         )
     return np.asarray(values.astype(np.float64) / per_metre)
 

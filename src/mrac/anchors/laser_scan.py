@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from mrac.anchors._projection import projected
 from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.camera import Camera, Pose
-from mrac.clouds.text import METRES_PER_UNIT, read_table
+from mrac.clouds.text import read_table
 from mrac.conventions import FloatArray, TextArray, frozen_numbers
 from mrac.errors import ContractError
+from mrac.units import PER_METRE
 
 TOO_NEAR: Final = "too_near"  # flags, by REP 117
 NO_RETURN: Final = "no_return"
@@ -162,4 +163,4 @@ def _from_table(path: Path) -> LaserScan:
     angles = table[:, units["angle"][0]]
     if units["angle"][1] in ("deg", "degrees", "°"):
         angles = np.deg2rad(angles)
-    return LaserScan(angles, table[:, place[0]] * METRES_PER_UNIT.get(place[1], 1.0))
+    return LaserScan(angles, table[:, place[0]] / PER_METRE.get(place[1], 1.0))

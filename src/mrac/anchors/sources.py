@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Final
 
 from mrac.anchors import read_anchors
-from mrac.anchors.depth_map import SCALES
 from mrac.anchors.readings import Anchors
 from mrac.camera import Camera, Pose
 from mrac.errors import ContractError
 from mrac.io.raster import read_raster
 from mrac.sfm import read_model
+from mrac.units import DEPTH_SCALES
 
 SOURCES: Final = {
     "table": "a .csv of u, v, z; an .npz; a sparse 16-bit depth .png of the image's size",
@@ -190,6 +190,8 @@ def _per_metre(scale: str | None) -> float | None:
     number = _number_or_name(scale)
     if not isinstance(number, str):
         return number
-    if number.lower() not in SCALES:
-        raise ContractError(f"anchors: scale {number!r} arrived; a number or one of {', '.join(SCALES)} is needed")
-    return SCALES[number.lower()]
+    if number.lower() not in DEPTH_SCALES:
+        raise ContractError(
+            f"anchors: scale {number!r} arrived; a number or one of {', '.join(DEPTH_SCALES)} is needed"
+        )
+    return DEPTH_SCALES[number.lower()]

@@ -15,6 +15,7 @@ from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.camera import Camera, Pose
 from mrac.conventions import FloatArray, TextArray, as_numbers
 from mrac.errors import ContractError
+from mrac.units import PER_METRE
 
 # ST UM2884 (VL53L5CX) and UM3038 (VL53L7CX), section 5.5, table 4; read as quoted by public drivers, and all of them
 # agree but revision 3, which numbers 11 to 13 otherwise: none of those is usable in either. "A target with status 5 is
@@ -112,7 +113,7 @@ def _frame(
         stored = read_zones(Path(z), scale)
         status = stored.status if status is None else status
         return ZoneFrame(stored.z_m, *(_like(v, n, stored.z_m) for v, n in ((status, "status"), (stored.sigma_m, ""))))
-    per_metre = {None: 1.0, "m": 1.0, "mm": 1000.0}.get(scale) if isinstance(scale, str | None) else scale
+    per_metre = PER_METRE.get(scale or "m") if isinstance(scale, str | None) else scale
     if per_metre is None or not 1e-6 <= per_metre <= 1e9:
         raise ContractError(f'zones: scale {scale!r} arrived; "m", "mm" or stored units per metre are needed')
     grid = as_grid(as_numbers(z, "zones.z"), "zones.z") / per_metre

@@ -8,8 +8,9 @@ import numpy as np
 from mrac.anchors.readings import Anchors
 from mrac.checks.evidence import Evidence
 from mrac.checks.placement import best_placement
-from mrac.checks.units import PER_METRE, suspected
+from mrac.checks.units import suspected
 from mrac.errors import ContractError
+from mrac.units import PER_METRE
 
 FIXABLE: Final = ("units", "swapped_uv", "normalised_uv", "image_size")
 

@@ -12,8 +12,8 @@ import numpy as np
 from mrac.checks.evidence import MIN_READINGS, Evidence
 from mrac.checks.finding import Finding
 from mrac.relative import sample_bilinear
+from mrac.units import PER_METRE
 
-PER_METRE: Final = {"mm": 1000.0, "cm": 100.0, "feet": 1 / 0.3048, "km": 0.001}
 _WORDS: Final = {"mm": "millimetres", "cm": "centimetres", "feet": "feet", "km": "kilometres"}
 _FOCAL: Final = 0.9  # of the image's width, for which the network guesses metres
 _FROM_CM, _FROM_MM, _TO_KM = 2.3, 5.75, -5.0  # log of readings over the guess, halfway between units

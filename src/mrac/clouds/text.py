@@ -3,15 +3,13 @@
 import io
 import re
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
 from mrac.clouds.cloud import PointCloud, from_columns, from_fields
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-
-METRES_PER_UNIT: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001, "km": 1000.0, "ft": 0.3048, "feet": 0.3048}
+from mrac.units import PER_METRE
 
 
 def read(path: Path) -> PointCloud:
@@ -26,7 +24,7 @@ def read(path: Path) -> PointCloud:
     fields = {}
     for name, column in zip(names, table.T, strict=True):
         word, _, unit = name.partition(" ")
-        fields[word] = column * METRES_PER_UNIT.get(unit, 1.0) if word in ("x", "y", "z") else column
+        fields[word] = column / PER_METRE.get(unit, 1.0) if word in ("x", "y", "z") else column
     return from_fields(fields, path)
 
 

@@ -1,7 +1,6 @@
 """Depth as a 16-bit PNG in the scales that data sets and cameras use."""
 
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from PIL import Image, PngImagePlugin
@@ -9,9 +8,7 @@ from PIL import Image, PngImagePlugin
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.io.files import SCALE_KEY, write_depth_png, write_whole
-
-# Stored steps per metre. In all of them 0 is "no depth".
-PNG_FORMATS: Final = {"mm": 1000.0, "kitti": 256.0, "tum": 5000.0, "realsense": 1000.0, "scannet": 1000.0}
+from mrac.units import DEPTH_SCALES
 
 
 def write_png(path: Path, depth_m: FloatArray, name: str | None = None) -> None:
@@ -20,7 +17,7 @@ def write_png(path: Path, depth_m: FloatArray, name: str | None = None) -> None:
     Args:
         path: of the file.
         depth_m: finite and > 0.
-        name: of the format, one of `PNG_FORMATS`: depth that 16 bits cannot hold at its scale (beyond 65.5 m in mm,
+        name: of the format, one of `DEPTH_SCALES`: depth that 16 bits cannot hold at its scale (beyond 65.5 m in mm,
             13.1 m in tum, 256 m in kitti) becomes 0, "no depth". By default the scale is chosen so that all fits
             (`write_depth_png`).
 
@@ -30,9 +27,9 @@ def write_png(path: Path, depth_m: FloatArray, name: str | None = None) -> None:
     if name is None:
         write_depth_png(path, depth_m)
         return
-    if name not in PNG_FORMATS:
-        raise ContractError(f"save: no PNG format {name!r}; one of {', '.join(PNG_FORMATS)} is needed")
-    scale = PNG_FORMATS[name]
+    if name not in DEPTH_SCALES:
+        raise ContractError(f"save: no PNG format {name!r}; one of {', '.join(DEPTH_SCALES)} is needed")
+    scale = DEPTH_SCALES[name]
     steps = np.rint(depth_m * np.float64(scale))
     stored = np.where(steps > 65535, 0, np.maximum(steps, 1)).astype(np.uint16)
     text = PngImagePlugin.PngInfo()

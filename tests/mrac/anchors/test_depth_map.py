@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from mrac import ContractError
-from mrac.anchors.depth_map import SCALES, from_depth_map
+from mrac.anchors.depth_map import from_depth_map
 from mrac.anchors.registration import hidden, register
 from mrac.camera import Camera, Pose
+from mrac.units import DEPTH_SCALES
 
 DATA = Path(os.environ.get("MRAC_DATA", Path(__file__).parents[4] / "shared" / "data"))
 CAMERA = Camera(50.0, 50.0, 31.5, 23.5, 64, 48)
@@ -23,9 +24,9 @@ def shifted(x_m: float) -> Pose:
     return Pose(matrix)
 
 
-@pytest.mark.parametrize("name", SCALES)
+@pytest.mark.parametrize("name", DEPTH_SCALES)
 def test_scales_by_name(name: str) -> None:
-    out = from_depth_map(np.array([[0, 2 * SCALES[name]]]).astype(np.uint16), scale=name)
+    out = from_depth_map(np.array([[0, 2 * DEPTH_SCALES[name]]]).astype(np.uint16), scale=name)
     np.testing.assert_array_equal(out.uv_px, [[1, 0]])
     np.testing.assert_allclose(out.z_m, [2.0])
 

@@ -12,7 +12,8 @@ from mrac.camera import Camera
 from mrac.clouds import read_cloud
 from mrac.io.files import read_png16
 from mrac.result import save as save_module
-from mrac.result.depth_png import PNG_FORMATS, write_png
+from mrac.result.depth_png import write_png
+from mrac.units import DEPTH_SCALES
 
 H, W = 6, 9
 ANCHORS = Anchors([[1.0, 1.0], [np.nan, 2.0], [5.0, 5.0], [6.0, 2.0]], [1.0, 2.0, 3.0, 2.0])
@@ -49,12 +50,12 @@ def test_npz(tmp_path: Path, result: MetricDepth) -> None:
         np.testing.assert_array_equal(read["keep"], result.anchors.keep)
 
 
-@pytest.mark.parametrize("name", [None, *PNG_FORMATS])
+@pytest.mark.parametrize("name", [None, *DEPTH_SCALES])
 def test_png_states_its_scale_and_is_right_to_half_a_step(
     tmp_path: Path, result: MetricDepth, name: str | None
 ) -> None:
     values, scale = read_png16(result.save(tmp_path / "a.png", format=name))
-    assert scale == PNG_FORMATS[name or "mm"]
+    assert scale == DEPTH_SCALES[name or "mm"]
     assert np.abs(values / scale - result.depth_m).max() <= 0.5 / scale + 1e-6
 
 
@@ -66,7 +67,7 @@ def test_depth_beyond_16_bits_is_no_depth(tmp_path: Path, name: str, held_m: flo
     write_png(tmp_path / "a.png", depth_m, name)
     values, _ = read_png16(tmp_path / "a.png")
     assert values[0, 0] == 1  # 0 would be "no depth"
-    assert values[0, 1] == round(held_m * PNG_FORMATS[name])
+    assert values[0, 1] == round(held_m * DEPTH_SCALES[name])
     assert values[0, 2:].tolist() == [0, 0]
 
 
