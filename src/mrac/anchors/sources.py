@@ -32,6 +32,8 @@ _ONLY_FOR: Final = {  # by attribute of SourceOptions: its option, and the kinds
     "depth_camera": ("--depth-camera", ("depth",)),
     "confidence": ("--confidence", ("depth",)),
     "fov_deg": ("--fov", ("zones",)),
+    "rotation_deg": ("--turned", ("zones",)),
+    "mirror": ("--mirrored", ("zones",)),
     "metres_per_unit": ("--metres-per-unit", ("colmap",)),
     "max_anchors": ("--max-anchors", ("depth", "cloud")),
 }
@@ -52,6 +54,8 @@ class SourceOptions:
         depth_camera: of a depth image that another camera took.
         confidence: file with the confidence of a depth image.
         fov_deg: (horizontal, vertical) of a zone sensor.
+        rotation_deg: by which its frame is turned counter-clockwise to be upright; None: not at all.
+        mirror: `horizontal` or `vertical`, after that; None: not at all.
         metres_per_unit: scale of a COLMAP model.
         max_anchors: at most so many of a dense source, spread evenly.
     """
@@ -66,6 +70,8 @@ class SourceOptions:
     depth_camera: Camera | None = None
     confidence: Path | None = None
     fov_deg: tuple[float, float] | None = None
+    rotation_deg: int | None = None
+    mirror: str | None = None
     metres_per_unit: float | None = None
     max_anchors: int | None = None
 
@@ -115,6 +121,8 @@ def _read(path: Path, kind: str, options: SourceOptions) -> Anchors:
             image_size=options.image_size,
             camera=options.camera,
             fov_deg=options.fov_deg,
+            rotation_deg=options.rotation_deg or 0,
+            mirror=options.mirror or "none",
             scale=options.default_scale if scale is None else scale,
             pose=options.pose,
         )

@@ -59,6 +59,15 @@ _OPTIONS = (
     click.option(
         "--fov", "fov_deg", callback=_two_angles, metavar="H,V", help="Of a zone sensor, degrees; with --camera."
     ),
+    click.option(
+        "--turned",
+        "rotation_deg",
+        type=click.Choice(("90", "180", "270")),
+        help="Turns a zone sensor's frame counter-clockwise, in degrees, as its mounting needs.",
+    ),
+    click.option(
+        "--mirrored", "mirror", type=click.Choice(("horizontal", "vertical")), help="Mirrors such a frame, after that."
+    ),
     click.option("--metres-per-unit", type=float, metavar="X", help="Scale of a COLMAP model; 1 if it is metric."),
     click.option("--image-name", metavar="NAME", help="Of the image in a COLMAP model. Default: its file's name."),
     click.option("--sensor", metavar="NAME", help="Noise, range and sentinels of a sensor; see `mrac list sensors`."),
@@ -76,7 +85,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def take_source(options: dict[str, Any]) -> dict[str, Any]:
     """Takes the options of this module out of all `options` of a command."""
     names = ("anchors_path", "kind", "scale", "camera_path", "camera_name", "pose_path", "depth_camera", "confidence")
-    more = ("fov_deg", "metres_per_unit", "image_name", "sensor", "max_anchors")
+    more = ("fov_deg", "rotation_deg", "mirror", "metres_per_unit", "image_name", "sensor", "max_anchors")
     return {name: options.pop(name) for name in (*names, *more)}
 
 
@@ -112,6 +121,8 @@ def read_given(image: Path, size: tuple[int, int], source: dict[str, Any]) -> "_
         depth_camera=None if depth_camera is None else read_camera(depth_camera),
         confidence=source["confidence"],
         fov_deg=fov_deg,
+        rotation_deg=None if source["rotation_deg"] is None else int(source["rotation_deg"]),
+        mirror=source["mirror"],
         metres_per_unit=source["metres_per_unit"],
         max_anchors=source["max_anchors"],
     )

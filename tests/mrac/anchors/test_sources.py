@@ -1,6 +1,7 @@
 """Files of readings with the options of the command line: what a file states counts, and no option is ignored."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from PIL import Image
 from mrac.anchors import read_anchors
 from mrac.anchors.sources import SourceOptions, read_source
 from mrac.camera import Camera, Pose, read_camera
+from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from tests.mrac.sfm.synthetic import HEIGHT, IMAGES, WIDTH, write_binary
 
@@ -44,6 +46,8 @@ def test_a_sensors_unit_is_that_of_whole_numbers_in_a_depth_image_and_not_of_met
         ({"max_anchors": 3}, "--max-anchors"),
         ({"pose": Pose.identity()}, "--pose"),
         ({"fov_deg": (45.0, 45.0)}, "--fov"),
+        ({"rotation_deg": 180}, "--turned"),
+        ({"mirror": "vertical"}, "--mirrored"),
         ({"metres_per_unit": 1.0}, "--metres-per-unit"),
         ({"confidence": Path("c.png")}, "--confidence"),
     ],
@@ -95,3 +99,17 @@ def test_a_model_of_images_of_another_size_needs_the_camera(tmp_path: Path) -> N
     camera = read_camera(folder).resized(*half)
     options = SourceOptions(image_size=half, image_name=name, metres_per_unit=1.0, camera=camera)
     np.testing.assert_allclose(read_source(folder, options).uv_px, (own.uv_px + 0.5) / 2 - 0.5, atol=1e-6)
+
+
+def test_a_frame_of_zones_is_turned_and_mirrored_as_asked(tmp_path: Path) -> None:
+    (tmp_path / "zones.csv").write_text("\n".join(",".join(str(1 + 4 * r + c) for c in range(4)) for r in range(4)))
+    grid = np.arange(1.0, 17.0).reshape(4, 4)
+
+    def read(**given: Any) -> FloatArray:
+        options = SourceOptions(kind="zones", image_size=(64, 48), scale="m", **given)
+        anchors = read_source(tmp_path / "zones.csv", options)
+        return anchors.z_m[np.lexsort(anchors.uv_px.T)].reshape(4, 4)
+
+    np.testing.assert_array_equal(read(), grid)
+    np.testing.assert_array_equal(read(rotation_deg=180), grid[::-1, ::-1])
+    np.testing.assert_array_equal(read(mirror="horizontal"), grid[:, ::-1])
