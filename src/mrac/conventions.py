@@ -74,6 +74,11 @@ def as_numbers(values: ArrayLike, name: str) -> FloatArray:
     return numbers
 
 
+def in_image(uv_px: FloatArray, size: tuple[float, float]) -> BoolArray:
+    """(..., K) which of (..., K, 2) positions lie in an image of (width, height); NaN does not."""
+    return np.asarray(((uv_px >= -0.5) & (uv_px < np.array(size) - 0.5)).all(axis=-1))
+
+
 def frozen_numbers(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> FloatArray:
     """A read-only float64 copy of `values`, checked against `shape` (None: any length)."""
     array = as_numbers(values, name)

@@ -1,5 +1,4 @@
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -41,6 +40,7 @@ def test_the_camera_is_that_of_every_frame(make_scene: Callable[..., MadeScene])
 
 def test_order_is_kept_and_few_frames_are_held() -> None:
     taken, done, lock = 0, 0, threading.Lock()
+    ended = [threading.Event() for _ in range(40)]
 
     def frames() -> Iterator[tuple[int, int]]:
         nonlocal taken
@@ -50,9 +50,11 @@ def test_order_is_kept_and_few_frames_are_held() -> None:
 
     def work(i: int, _: int) -> int:
         nonlocal done
-        time.sleep(0.003 * (i % 3))
+        if i % 3 == 0 and i + 1 < len(ended):  # the next one ends first
+            assert ended[i + 1].wait(10.0)
         with lock:
             done += 1
+        ended[i].set()
         return i
 
     for place, result in enumerate(in_order(work, frames(), workers=3)):

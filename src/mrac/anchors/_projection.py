@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mrac.camera import Camera, Pose
-from mrac.conventions import BoolArray, FloatArray
+from mrac.conventions import BoolArray, FloatArray, in_image
 
 
 class Projected(NamedTuple):
@@ -26,6 +26,5 @@ def projected(xyz_m: FloatArray, camera: Camera, pose: Pose | None) -> Projected
     """Projects (N, 3) points; `pose` is camera from sensor, None if the points are in the camera's frame."""
     xyz = xyz_m if pose is None else pose.apply(xyz_m)
     uv = camera.project(xyz)
-    u, v = uv.T
-    inside = (u >= -0.5) & (u < camera.width - 0.5) & (v >= -0.5) & (v < camera.height - 0.5)
-    return Projected(uv, xyz[:, 2], np.asarray(inside & np.isfinite(xyz[:, 2])))
+    inside = in_image(uv, (camera.width, camera.height))
+    return Projected(uv, xyz[:, 2], inside & np.isfinite(xyz[:, 2]))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.anchors.readings import UNFLAGGED, Anchors
-from mrac.conventions import BoolArray, FloatArray, TextArray
+from mrac.conventions import BoolArray, FloatArray, TextArray, in_image
 from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M
 
 USABLE: Final = ""
@@ -98,7 +98,7 @@ def _validity(anchors: Anchors, shape: tuple[int, int], has_value: BoolArray | N
     reason = np.full(len(anchors), USABLE, dtype=f"<U{max(17, flag.dtype.itemsize // 4)}")
     if has_value is not None:
         reason[~has_value] = "no_relative_value"
-    reason[~((u >= -0.5) & (u < W - 0.5) & (v >= -0.5) & (v < H - 0.5))] = "out_of_image"
+    reason[~in_image(anchors.uv_px, (W, H))] = "out_of_image"
     for name, values, most in (
         ("bad_confidence", anchors.confidence, 1.0),
         ("bad_extent", anchors.extent_px, np.inf),

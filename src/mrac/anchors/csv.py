@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from mrac.anchors._stored import Stored
 from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.errors import ContractError
-from mrac.io.files import write_whole
+from mrac.io.files import read_text, write_whole
 from mrac.units import PER_METRE
 
 _ALIASES: Final = {
@@ -50,7 +50,9 @@ def read(path: Path) -> Stored:
         ContractError: no header, a column missing or named twice, a cell that is not a number, a short row, or a
             confidence over 1.
     """
-    lines = [(n, line) for n, line in enumerate(_text(path).splitlines(), start=1) if line.strip() and line[0] != "#"]
+    lines = [
+        (n, line) for n, line in enumerate(read_text(path).splitlines(), start=1) if line.strip() and line[0] != "#"
+    ]
     if not lines:
         raise ContractError(f"anchors/csv: {path} is empty; a header u,v,z and one row per anchor are needed")
     delimiter = next((d for d in ";\t," if d in lines[0][1]), " ")
@@ -92,12 +94,6 @@ def write(path: Path, anchors: Anchors) -> None:
     header = [*columns, *([] if anchors.flag is None else ["flag"])]
     lines = [",".join(row) for row in (header, *rows)]
     write_whole(path, lambda file: file.write(("\n".join(lines) + "\n").encode()))
-
-
-def _text(path: Path) -> str:
-    """UTF-8, or UTF-16 by its byte order mark, as spreadsheets of some systems write it."""
-    content = path.read_bytes()
-    return content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
 
 
 def _stored(columns: dict[str, _Column], table: dict[str, list[float]], flags: list[str] | None, path: Path) -> Stored:

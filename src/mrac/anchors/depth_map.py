@@ -11,7 +11,7 @@ from mrac.anchors._confidence import as_probability
 from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.anchors.registration import register
 from mrac.camera import Camera, Pose
-from mrac.conventions import FloatArray
+from mrac.conventions import FloatArray, in_image
 from mrac.errors import ContractError
 from mrac.io.raster import Raster, read_raster
 from mrac.units import DEPTH_SCALES
@@ -69,9 +69,8 @@ def from_depth_map(  # noqa: PLR0913  (one option for each thing that files leav
         flag[hidden] = "occluded"
     else:
         at = (uv + 0.5) * (size[0] / w, size[1] / h) - 0.5
-    inside = np.isfinite(at).all(axis=1) & (at >= -0.5).all(axis=1) & (at < np.array(size) - 0.5).all(axis=1)
     every = Anchors(at, z, confidence=sure, flag=flag if depth_camera is not None else None)
-    chosen = np.flatnonzero(inside)
+    chosen = np.flatnonzero(in_image(at, size))
     return every.take(chosen[_spread(uv[chosen], None if sure is None else sure[chosen], stride, max_anchors)])
 
 

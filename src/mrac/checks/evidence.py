@@ -8,7 +8,7 @@ import numpy as np
 
 from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.camera import Camera
-from mrac.conventions import BoolArray, FloatArray
+from mrac.conventions import BoolArray, FloatArray, in_image
 from mrac.sensors.presets import OUT_OF_RANGE
 from mrac.space import Space
 
@@ -59,6 +59,10 @@ class Evidence:
 
     def inside(self, uv_px: FloatArray) -> BoolArray:
         """(..., K) which of (..., K, 2) positions lie in the image."""
-        H, W = self.shape
-        u, v = uv_px[..., 0], uv_px[..., 1]
-        return np.asarray((u >= -0.5) & (u < W - 0.5) & (v >= -0.5) & (v < H - 0.5))
+        return in_image(uv_px, (self.shape[1], self.shape[0]))
+
+    @property
+    def has_fractions(self) -> bool:
+        """Whether there are readings and all their positions lie within [0, 1]."""
+        uv = self.readings.uv_px
+        return bool(uv.size and uv.min() >= 0.0 and uv.max() <= 1.0)

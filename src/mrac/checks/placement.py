@@ -57,7 +57,7 @@ class Placement(NamedTuple):
 def best_placement(evidence: Evidence) -> Placement | None:
     """The guess by which the readings agree best with the image, if it is clearly better than as they are stated."""
     readings = evidence.readings
-    if len(readings) < MIN_READINGS or _normalised(readings.uv_px):
+    if len(readings) < MIN_READINGS or evidence.has_fractions:
         return None
     H, W = evidence.shape
     guesses = [*_turned(readings.uv_px, W, H), *_resized(readings.uv_px, W, H)]
@@ -75,10 +75,6 @@ def best_placement(evidence: Evidence) -> Placement | None:
         if gain - _RARER.get(kind, 0.0) > highest:
             best, highest = Placement(kind, float(gain), float(outside[0]), size), gain - _RARER.get(kind, 0.0)
     return best if best is not None and best.gain > margin[best.kind] else None
-
-
-def _normalised(uv_px: FloatArray) -> bool:
-    return bool(uv_px.max() <= 1.0 and uv_px.min() >= 0.0)
 
 
 def _turned(uv_px: FloatArray, W: int, H: int) -> list[tuple[str, FloatArray, tuple[int, int]]]:

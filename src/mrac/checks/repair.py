@@ -1,6 +1,7 @@
 """Applies what a warning advises, where the user asks for it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -45,7 +46,7 @@ def fix(
         unit = (stated or suspected(seen)) if kind == "units" else None
         if unit:
             anchors = _scaled(anchors, 1.0 / PER_METRE[unit])
-        elif kind == "normalised_uv" and len(seen.readings) and _fractions(seen):
+        elif kind == "normalised_uv" and seen.has_fractions:
             anchors = _moved(anchors, scale=(W, H))
         elif placement is not None and placement.kind == kind == "swapped_uv":
             anchors = _moved(anchors, swap=True)
@@ -54,21 +55,9 @@ def fix(
     return anchors
 
 
-def _fractions(evidence: Evidence) -> bool:
-    uv = evidence.readings.uv_px
-    return bool(uv.min() >= 0.0 and uv.max() <= 1.0)
-
-
 def _scaled(anchors: Anchors, factor: float) -> Anchors:
     sigma = None if anchors.sigma_m is None else anchors.sigma_m * factor
-    return Anchors(
-        anchors.uv_px,
-        anchors.z_m * factor,
-        sigma,
-        extent_px=anchors.extent_px,
-        confidence=anchors.confidence,
-        flag=anchors.flag,
-    )
+    return replace(anchors, z_m=anchors.z_m * factor, sigma_m=sigma)
 
 
 def _moved(
@@ -81,11 +70,4 @@ def _moved(
     else:
         uv = (uv + shift) * scale - 0.5
         extent = None if extent is None else extent * np.asarray(scale)
-    return Anchors(
-        uv,
-        anchors.z_m,
-        anchors.sigma_m,
-        extent_px=extent,
-        confidence=anchors.confidence,
-        flag=anchors.flag,
-    )
+    return replace(anchors, uv_px=uv, extent_px=extent)

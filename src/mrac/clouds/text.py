@@ -9,6 +9,7 @@ import numpy as np
 from mrac.clouds.cloud import PointCloud, from_columns, from_fields
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
+from mrac.io.files import read_text
 from mrac.units import PER_METRE
 
 
@@ -40,7 +41,7 @@ def read_table(path: Path) -> tuple[list[str] | None, FloatArray]:
     Raises:
         ContractError: no rows, rows of different lengths, a cell that is not a number, or a header of another length.
     """
-    lines = [line for line in _decoded(path.read_bytes()).splitlines() if line.strip()]
+    lines = [line for line in read_text(path).splitlines() if line.strip()]
     names: list[str] | None = None
     while lines and not _is_number(_cells(lines[0])[0]):
         # CloudCompare writes its header as `//X Y Z`, others as a comment; the last line before the numbers counts.
@@ -60,11 +61,6 @@ def read_table(path: Path) -> tuple[list[str] | None, FloatArray]:
             raise ContractError(f"clouds/text: {path} has {len(names)} names over {table.shape[1]} columns of numbers")
         names = None  # a comment, not a header
     return names, table
-
-
-def _decoded(raw: bytes) -> str:
-    """UTF-8, or UTF-16 by its mark."""
-    return raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
 
 
 def _separator(line: str) -> str | None:

@@ -117,3 +117,19 @@ class RobustLine(ABC):
             loaded = sys.modules.get("sklearn.exceptions")
             error = NotFittedError if loaded is None else loaded.NotFittedError
             raise error(f"{type(self).__name__}: not fitted yet; call fit(x, z) first")
+
+
+class MadLine(RobustLine):
+    """A line whose inliers lie within κ robust standard deviations.
+
+    Args:
+        kappa: width of the test in robust standard deviations (1.4826 times the median absolute deviation).
+
+    Attributes:
+        sigma_: one robust standard deviation of the residuals, in the unit of y.
+    """
+
+    sigma_: float
+
+    def __init__(self, kappa: float = 2.0) -> None:
+        self.kappa = kappa

@@ -1,12 +1,12 @@
 """Siegel's repeated median and a test at κ robust standard deviations."""
 
 from mrac.conventions import FloatArray
-from mrac.estimators._line import FittedLine, RobustLine
+from mrac.estimators._line import FittedLine, MadLine
 from mrac.gate.siegel_mad import SiegelMad, slope_of_all
 from mrac.robust_line.theil_sen import mad_test
 
 
-class SiegelGate(RobustLine):
+class SiegelGate(MadLine):
     """The median over points of the median slope from each; the breakdown point is 50 % outliers.
 
     As the gate `siegel_mad`, which takes the slope of above 6,000 points from that many of them.
@@ -17,11 +17,6 @@ class SiegelGate(RobustLine):
     Attributes:
         sigma_: one robust standard deviation of the residuals, in the unit of y.
     """
-
-    sigma_: float
-
-    def __init__(self, kappa: float = 2.0) -> None:
-        self.kappa = kappa
 
     def _fit_line(self, x: FloatArray, z: FloatArray) -> FittedLine:
         kappa = float(SiegelMad(kappa=self.kappa).kappa)

@@ -103,6 +103,12 @@ def _load_numpy(path: Path, load: Callable[[IO[bytes]], _T]) -> _T:
         raise ContractError(f"{path}: not a readable numpy file ({error})") from None
 
 
+def read_text(path: Path) -> str:
+    """A text file in UTF-8, or UTF-16 by its byte order mark, as spreadsheets of some systems write it."""
+    content = path.read_bytes()
+    return content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+
+
 def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | None = None) -> None:
     """Writes a file atomically: a reader sees the old one or the complete new one, never a part.
 

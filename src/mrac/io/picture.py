@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from mrac.conventions import BoolArray, FloatArray, ImageArray, TextArray
+from mrac.conventions import BoolArray, FloatArray, ImageArray, TextArray, in_image
 
 # Near is bright and warm, far is dark and cold; a small deviation is dark, a large one bright; errors run from blue to
 # red. Even steps, readable in grey.
@@ -98,11 +98,6 @@ def marker(radius: float, colour: str, kept: bool, dot: bool = False) -> Image.I
     return fine.resize((2 * half + 1,) * 2, Image.Resampling.BOX)
 
 
-def inside(uv_px: FloatArray, size: tuple[float, float]) -> BoolArray:
-    """(K,) which of (K, 2) positions lie in a picture of (width, height); NaN does not."""
-    return np.asarray(np.all((uv_px >= -0.5) & (uv_px < np.array(size) - 0.5), axis=1))
-
-
 def draw_anchors(
     picture: Image.Image,
     uv_px: FloatArray,
@@ -120,7 +115,7 @@ def draw_anchors(
         reason: (K,) of each verdict, which gives crosses their colour; without it they are red.
     """
     width, height = picture.size
-    drawn = np.flatnonzero(inside(uv_px, (width / zoom, height / zoom)))
+    drawn = np.flatnonzero(in_image(uv_px, (width / zoom, height / zoom)))
     many = drawn.size > _MANY
     # About a twentieth of the distance between neighbours: rings that touch hide the picture.
     radius = float(np.clip(0.1 * math.sqrt(width * height / max(drawn.size, 1)), 1.0, max(2.0, min(8.0, height / 50))))

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from mrac.anchors import Anchors
-from mrac.conventions import FloatArray, ImageArray
+from mrac.conventions import FloatArray, ImageArray, in_image
 from mrac.io.picture import (
     DEPTH_STOPS,
     INK,
@@ -18,7 +18,6 @@ from mrac.io.picture import (
     draw_anchors,
     draw_scale,
     font,
-    inside,
     marker,
     verdict_colour,
 )
@@ -149,7 +148,7 @@ def _legend(result: MetricDepth, anchors: Anchors | None) -> list[_Entry]:
     hidden: Counter[tuple[bool, str]] = Counter()
     if anchors is not None:
         height, width = result.depth_m.shape
-        seen = inside(anchors.uv_px, (width, height))
+        seen = in_image(anchors.uv_px, (width, height))
         hidden = Counter(pair for pair, visible in zip(pairs, seen, strict=True) if not visible)
     entries = []
     for (kept, reason), num in sorted(Counter(pairs).items(), key=lambda item: (not item[0][0], -item[1], item[0][1])):

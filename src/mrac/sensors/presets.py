@@ -2,7 +2,7 @@
 
 import math
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -93,14 +93,7 @@ class Sensor:
         if anchors.flag is not None:
             flag = np.where(anchors.flag == UNFLAGGED, flag, anchors.flag)
         flagged = flag if anchors.flag is not None or (flag != UNFLAGGED).any() else None
-        return Anchors(
-            anchors.uv_px,
-            z,
-            sigma,
-            extent_px=anchors.extent_px,
-            confidence=anchors.confidence,
-            flag=flagged,
-        )
+        return replace(anchors, sigma_m=sigma, flag=flagged)
 
 
 def sensor_names() -> tuple[str, ...]:
