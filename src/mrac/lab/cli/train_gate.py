@@ -56,3 +56,20 @@ def gate(data: tuple[Path, ...], out: Path, out_of_fold: tuple[Path, ...], **giv
     frames = GateData(folders=data, networks=out_of_fold, limit=given["limit"])
     file = train_scores(options, frames, out, Console(), given["workers"] or num_cores())
     click.echo(f"{file}: {file.stat().st_size / 1e3:.1f} kB")
+
+
+@click.command()
+@click.argument("first", type=PATH)
+@click.argument("second", type=PATH)
+@click.option("--out", type=PATH, required=True, metavar="FILE", help="Of the mean, .npz.")
+def average_gates(first: Path, second: Path, out: Path) -> None:
+    """Write the mean of two classifiers of `mrac train gate` as one, which is better than either.
+
+    \b
+    Example:
+      mrac train average-gates a/consensus_learned.npz b/consensus_learned.npz --out both.npz
+    """
+    from mrac.lab.train.gate.average import average_classifiers  # noqa: PLC0415
+
+    average_classifiers(first, second, out)
+    click.echo(f"{out}: {out.stat().st_size / 1e3:.1f} kB")

@@ -38,11 +38,11 @@ def test_a_failing_field_is_a_field_and_another_one() -> None:
 def test_a_failing_field_lies_between_the_network_s_and_the_fault_s(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(draw_fields, "_FAILING", (name,))
     made, shares = ramp(), []
-    given = RelativeDepth(made.field, "log_depth")
+    given, mirrored = (RelativeDepth(field, "log_depth") for field in (made.field, made.field[:, ::-1]))
     for seed in range(10):
         rng = np.random.default_rng(seed)
         rng.integers(1)  # which fault
-        whole = (FAULTS[name](given, given, rng).values - made.field).astype(np.float64)
+        whole = (FAULTS[name](given, mirrored, rng).values - made.field).astype(np.float64)
         part = failing(made, np.random.default_rng(seed)) - made.field
         share = float((part * whole).sum() / (whole**2).sum())
         np.testing.assert_allclose(part, share * whole, atol=1e-5)

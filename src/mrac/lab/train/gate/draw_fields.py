@@ -11,13 +11,15 @@ from mrac.lab.train.gate.frames import GateFrame
 from mrac.types import RelativeDepth
 
 # Those that leave something of the scene: what contradicts the readings altogether is not used at all.
-_FAILING: Final = ("blurred", "quantised", "smooth_noise", "upside_down")
+_FAILING: Final = ("blurred", "quantised", "smooth_noise", "upside_down", "other_image", "ramp_right", "ramp_down")
 
 
 def failing(frame: GateFrame, rng: np.random.Generator) -> FloatArray:
     """The relative field as a failing foundation would give it, in part: mixed with the field itself."""
     field = RelativeDepth(frame.field, "log_depth")
-    worse = FAULTS[_FAILING[int(rng.integers(len(_FAILING)))]](field, field, rng).values
+    # Mirrored, a field is one of another place of the same kind: streets have their sky above, rooms their floor below.
+    other = RelativeDepth(np.ascontiguousarray(frame.field[:, ::-1]), "log_depth")
+    worse = FAULTS[_FAILING[int(rng.integers(len(_FAILING)))]](field, other, rng).values
     share = np.float32(rng.uniform(0.3, 1.0))
     return np.asarray(share * worse + (1.0 - share) * frame.field, np.float32)
 

@@ -23,7 +23,7 @@ from mrac.types import Samples
 _SHARES: Final = (0.05, 0.1, 0.25, 0.4)  # of wrong readings
 _UNTOUCHED: Final = 0.3  # of a sensor's scenes: as many are wrong as there are
 _FAULTY: Final = 0.2  # of the scenes: the foundation has a fault
-_FAILING: Final = 0.08  # and of these it fails as a whole
+_FAILING: Final = 0.12  # and of these it fails as a whole
 _QUANTISED: Final = 0.15  # of the scenes: the sensor has coarse steps, so that values repeat
 _PER_PATCH: Final = 8  # scenes for each one more in which a patch of neighbours is wrong as a whole
 _PATCH_SHARES: Final = (0.05, 0.1, 0.25)
