@@ -1,4 +1,4 @@
-"""Any ONNX depth network on the CPU, described by a JSON file (card) beside it."""
+"""Any ONNX depth network, described by a JSON file (card) beside it."""
 
 import hashlib
 import json

@@ -1,18 +1,87 @@
-"""Runs ONNX files on the CPU, loaded once per process; also their metadata and the digest of their content."""
+"""Runs ONNX files on the device of the call, loaded once per process; also their metadata and their digest."""
 
 import hashlib
 import threading
-from collections.abc import Mapping
-from functools import lru_cache
-from importlib.metadata import version
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError, first_line
-from mrac.runtime.parallel import core_limit
+from mrac.runtime.parallel import num_cores
+from mrac.runtime.providers import (
+    DEVICES,
+    choose,
+    import_onnxruntime,
+    make_session,
+    not_loaded,
+    refuse,
+    runtime_version,
+)
 
 _loading = threading.Lock()
+
+
+@dataclass(frozen=True)
+class DeviceUse:
+    """The device of a call, and what ran on it.
+
+    Attributes:
+        asked: a name of `mrac list devices`, or `auto`.
+        providers: by network, as its stage is called in errors, the ONNX Runtime provider that its session put first.
+            Empty where none ran: relative depth was given or read from the cache, and the head has no network.
+        reason: why `auto` did not take a device that it prefers; empty otherwise.
+    """
+
+    asked: str = "cpu"
+    providers: dict[str, str] = field(default_factory=dict)
+    reason: str = ""
+
+
+# Of this thread's call. Stages hold parameters only, and calibrators of several devices may live in one process.
+_use: Final[ContextVar[DeviceUse]] = ContextVar("mrac_device")
+
+
+@contextmanager
+def running_on(device: str) -> Iterator[None]:
+    """Networks that this thread runs inside the `with` run on `device`; without one they run on the CPU."""
+    token = _use.set(DeviceUse(device))
+    try:
+        yield
+    finally:
+        _use.reset(token)
+
+
+class _HasDevice(Protocol):
+    device: str
+
+
+_Self = TypeVar("_Self", bound=_HasDevice)
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+_Method = Callable[Concatenate[_Self, _Arguments], _Result]
+
+
+def on_own_device(method: _Method[_Self, _Arguments, _Result]) -> _Method[_Self, _Arguments, _Result]:
+    """A method whose networks run on the `device` of its object."""
+
+    @wraps(method)
+    def run(self: _Self, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        with running_on(self.device):
+            return method(self, *args, **kwargs)
+
+    return run
+
+
+def used_device() -> DeviceUse:
+    """What this thread's call ran on so far."""
+    use = _use.get(DeviceUse())
+    reason = choose(use.asked).reason if use.providers else ""
+    return replace(use, providers=dict(use.providers), reason=reason)
 
 
 def run_network(path: Path, inputs: FloatArray | Mapping[str, FloatArray], where: str) -> Any:
@@ -27,6 +96,7 @@ def run_network(path: Path, inputs: FloatArray | Mapping[str, FloatArray], where
         ContractError: the file is missing or broken, or does not take such inputs.
     """
     session = _session(path, where)
+    _use.get(DeviceUse()).providers[where] = session.get_providers()[0]
     named = inputs if isinstance(inputs, Mapping) else {session.get_inputs()[0].name: inputs}
     try:
         return session.run(None, dict(named))[0]
@@ -44,12 +114,15 @@ def network_metadata(path: Path, where: str) -> dict[str, str]:
 
 
 def network_identity(path: Path) -> str | None:
-    """The runtime's version and a digest of the file; None if it is missing or its weights are in another file."""
+    """Version and device of the runtime and a digest of the file; None without it or with weights in another file."""
     try:
         content = _content(str(path), path.stat().st_mtime_ns)
     except OSError:
         return None  # the call itself raises the error
-    return None if content is None else f"onnxruntime {version('onnxruntime')}, {content}"
+    if content is None:
+        return None
+    device = _device_name()  # of another one the last bits are others
+    return f"{runtime_version()}, {content}{'' if device == 'cpu' else f', {device}'}"
 
 
 @lru_cache(maxsize=16)
@@ -65,21 +138,36 @@ def _described(inputs: FloatArray | Mapping[str, FloatArray]) -> str:
     return f"float32 inputs {', '.join(f'{name} of shape {values.shape}' for name, values in inputs.items())}"
 
 
+def _device_name() -> str:
+    return choose(_use.get(DeviceUse()).asked).device.name
+
+
 def _session(path: Path, where: str) -> Any:
+    device = _device_name()
     # The lock keeps threads that need a network for the first time from each loading it.
     with _loading:
-        return _load(str(path), path.stat().st_mtime_ns if path.is_file() else 0, where)
+        return _load(str(path), path.stat().st_mtime_ns if path.is_file() else 0, where, device)
 
 
 @lru_cache(maxsize=8)  # a foundation and the heads of a whole benchmark
-def _load(path: str, changed_ns: int, where: str) -> Any:  # keyed by the time of the last change
-    import onnxruntime  # noqa: PLC0415  (half a second and 50 MB: only if a network is used)
-
+def _load(path: str, changed_ns: int, where: str, name: str) -> Any:  # keyed by the time of the last change
     if not Path(path).is_file():
         raise ContractError(f"{where}: no file {path}")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = core_limit() or 0  # 0: the runtime's own choice
+    device = DEVICES[name]
     try:
-        return onnxruntime.InferenceSession(path, sess_options=options, providers=["CPUExecutionProvider"])
+        session = make_session(path, _options(), device)
     except Exception as error:  # as above
-        raise ContractError(f"{where}: {path} is not a usable ONNX file: {first_line(error)}") from None
+        on = "" if name == "cpu" else f" on {name}"
+        raise ContractError(f"{where}: {path} is not a usable ONNX file{on}: {first_line(error)}") from None
+    if device.providers[0] not in session.get_providers():
+        refuse(f"{where}: {path}: device {name}", not_loaded(device, session.get_providers()))
+    return session
+
+
+def _options() -> Any:
+    options = import_onnxruntime().SessionOptions()
+    # The runtime's own choice counts the machine's cores, not those of a container, and binds threads to them.
+    options.intra_op_num_threads = num_cores()
+    # A thread that waits by spinning takes a core from the gate's loops and from other processes.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options

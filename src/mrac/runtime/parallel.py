@@ -21,11 +21,6 @@ def limit_cores(number: int) -> None:
     _limit = number
 
 
-def core_limit() -> int | None:
-    """The limit set by `limit_cores`, or None."""
-    return _limit
-
-
 def num_cores() -> int:
     """Cores this process may run on, which in a container is often fewer than the machine has."""
     own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -13,6 +13,7 @@ import pytest
 from mrac import ContractError
 from mrac.runtime import onnx_session
 from mrac.runtime.onnx_session import network_metadata, run_network
+from mrac.runtime.parallel import num_cores
 from tests.onnx_file import Node, write_onnx
 
 A, B = np.full((1, 2), 3.0, np.float32), np.full((1, 2), 5.0, np.float32)
@@ -94,11 +95,13 @@ def test_a_file_that_was_replaced_is_loaded_anew(tmp_path: Path) -> None:
     assert run_network(path, {"left": A, "right": B}, "x").tolist() == [[8.0, 8.0]]
 
 
-@pytest.mark.parametrize(("limit", "threads"), [(None, 0), (1, 1)])
-def test_a_process_with_a_limit_gives_a_network_no_more_threads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int | None, threads: int
+@pytest.mark.parametrize("limit", [None, 1])
+def test_a_network_has_as_many_threads_as_this_process_may_use_and_none_of_them_spins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int | None
 ) -> None:
     monkeypatch.setattr("mrac.runtime.parallel._limit", limit)
     write_difference(tmp_path / "two.onnx")
-    session = onnx_session._session(tmp_path / "two.onnx", "test")
-    assert session.get_session_options().intra_op_num_threads == threads
+    options = onnx_session._session(tmp_path / "two.onnx", "test").get_session_options()
+    assert options.intra_op_num_threads == num_cores()
+    assert limit is None or num_cores() == limit
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
