@@ -10,7 +10,8 @@
 
 Every stage has a table with its registered `name` and all of its `options`, so that a later change of a default changes
 nothing; in a file written by hand a stage may also be a spec (`gate = "theil_sen_mad:kappa=3"`) or be left out. `space`
-and `cache` (`folder`, `max_bytes`) are there where they are set. Both kinds of file are read and written.
+and `cache` (`folder`, `max_bytes`) are there where they are set, `device` where it is not the CPU. Both kinds of file
+are read and written.
 """
 
 import dataclasses
@@ -27,7 +28,7 @@ from mrac.io.files import write_json, write_whole
 from mrac.runtime.cache import PredictionCache
 
 STAGES: Final = ("foundation", "gate", "fit", "head")
-KEYS: Final = ("method", *STAGES, "space", "cache")
+KEYS: Final = ("method", *STAGES, "space", "cache", "device")
 
 
 def stage_table(stage: str, implementation: object) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def arguments(source: Mapping[str, Any] | Path | str) -> dict[str, Any]:
     if unknown:
         raise ContractError(f"config: no entry {unknown[0]!r}; known: {', '.join(KEYS)}")
     found = {key: value for key, value in config.items() if value is not None}
-    for key in ("method", "space"):
+    for key in ("method", "space", "device"):
         if not isinstance(found.get(key, ""), str):
             raise ContractError(f"config: {key}: {found[key]!r} arrived, a name is needed")
     for stage in STAGES:

@@ -31,6 +31,8 @@ from mrac.methods import Method
 from mrac.relative import fill_invalid, in_space, sample_areas, typical_range, without_relative
 from mrac.result import MetricDepth, Verdicts
 from mrac.runtime.cache import PredictionCache
+from mrac.runtime.onnx_session import on_own_device, used_device
+from mrac.runtime.providers import checked_device
 from mrac.space import Space, as_space
 from mrac.stage_results import checked_fit
 from mrac.types import WORST_SCORE, GateResult, RelativeDepth, Samples
@@ -55,12 +57,13 @@ class Calibrator:
             that of the relative depth.
         cache: a store, or the folder of one, for the foundation's predictions; None keeps none, which is right for
             video, where no frame comes twice.
+        device: that ONNX networks run on, of `mrac list devices`, or `auto`; torch's have an option of their own.
 
     Raises:
-        ContractError: a name or an option is unknown, or a stage is none of these.
+        ContractError: a name or an option is unknown, a stage is none of these, or the device's package is missing.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (each has a default, and is named in the call)
         self,
         method: str = "default",
         *,
@@ -70,6 +73,7 @@ class Calibrator:
         head: str | Head | None = None,
         space: str | None = None,
         cache: PredictionCache | Path | str | None = None,
+        device: str = "cpu",
     ) -> None:
         preset: Method = registry.load("method", method)
         self.method = method
@@ -80,7 +84,9 @@ class Calibrator:
         chosen = space or preset.space
         self.space: Space | None = as_space(chosen) if chosen else None
         self.cache = PredictionCache(cache) if isinstance(cache, Path | str) else cache
+        self.device = checked_device(device, "Calibrator")
 
+    @on_own_device
     def __call__(
         self,
         image: ImageArray,
@@ -137,9 +143,11 @@ class Calibrator:
             options={stage: registry.stage_options(made) for stage, made in self._stages().items()},
             timings_ms=timings,
             cache=cache,
+            device=used_device(),
             warnings=found,
         )
 
+    @on_own_device
     def fixed(
         self, image: ImageArray, anchors: Anchors, names: Sequence[str], *, camera: Camera | None = None
     ) -> Anchors:
@@ -175,7 +183,8 @@ class Calibrator:
         stages = {stage: stage_table(stage, implementation) for stage, implementation in self._stages().items()}
         space = {} if self.space is None else {"space": self.space}
         cache = {} if self.cache is None else {"cache": cache_table(self.cache)}
-        return {"method": self.method, **space, **stages, **cache}
+        device = {} if self.device == "cpu" else {"device": self.device}
+        return {"method": self.method, **space, **device, **stages, **cache}
 
     def save_config(self, path: Path | str) -> None:
         """Writes `config()` to a .json or .toml file."""
@@ -192,8 +201,8 @@ class Calibrator:
 
     def __repr__(self) -> str:
         parts = [f"{stage}={stage_spec(made)!r}" for stage, made in self._stages().items()]
-        parts += [] if self.space is None else [f"space={self.space!r}"]
-        parts += [] if self.cache is None else [f"cache={self.cache!r}"]
+        more = {"space": self.space, "cache": self.cache, "device": None if self.device == "cpu" else self.device}
+        parts += [f"{name}={value!r}" for name, value in more.items() if value is not None]
         return f"Calibrator({self.method!r}, {', '.join(parts)})"
 
     def _stages(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from mrac.result.save import SUFFIXES
 
 PACKAGE = Path(mrac.__file__).parent
 STAGES = ("methods", "foundations", "gates", "fits", "heads")
-ALL = (*STAGES, "sensors", "anchors", "cameras", "clouds", "results", "datasets", "outliers", "placements")
+ALL = (*STAGES, "sensors", "anchors", "cameras", "clouds", "results", "devices", "datasets", "outliers", "placements")
 
 
 def listed(*words: str) -> str:

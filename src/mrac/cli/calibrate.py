@@ -44,6 +44,15 @@ _PATH = click.Path(path_type=Path)
 @click.option("--head", metavar="SPEC", help="From the fit to dense depth, e.g. affine or kriging.")
 @click.option("--space", metavar="SPACE", help="Space of the fit. Default: the method's, or the relative depth's own.")
 @click.option(
+    "--device",
+    default="cpu",
+    show_default=True,
+    envvar="MRAC_DEVICE",
+    show_envvar=True,
+    metavar="NAME",
+    help="Runs our networks and onnx:FILE: cpu, cuda, ..., auto; see `mrac list devices`.",
+)
+@click.option(
     "--nearer-than",
     "nearer_than_m",
     type=click.FloatRange(0.0, math.inf, min_open=True, max_open=True),
@@ -175,8 +184,16 @@ def _details(result: "MetricDepth") -> list[str]:
     return [
         "reasons: " + ", ".join(f"{word} {count}" for word, count in reasons.most_common()),
         "stages: " + ", ".join(f"{stage} {name}" for stage, name in result.stages.items()),
+        "device: " + _device(result),
         "times: " + ", ".join(f"{stage} {ms:.0f} ms" for stage, ms in result.timings_ms.items()),
     ]
+
+
+def _device(result: "MetricDepth") -> str:
+    """The device that was asked for, what ran, and why not another."""
+    used = result.device
+    ran = ", ".join(f"{network} on {provider}" for network, provider in used.providers.items()) or "no network ran"
+    return f"{used.asked}; {ran}" + (f" ({used.reason})" if used.reason else "")
 
 
 def _in_one_line(result: "MetricDepth") -> str:

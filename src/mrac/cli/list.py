@@ -22,6 +22,7 @@ _TITLES: Final = {
     "cameras": "camera formats",
     "clouds": "point cloud formats",
     "results": "result formats",
+    "devices": "devices",
     **{f"{kind}s": f"{kind}s" for kind in registry.KINDS if kind not in registry.STAGES},
 }
 
@@ -36,6 +37,7 @@ def list_names(what: str | None, as_json: bool) -> None:
     KIND is one of
       methods foundations gates fits heads      what a calibration is made of
       sensors anchors cameras clouds results    sensors and file formats
+      devices                                   what networks run on
       datasets outliers placements              what a benchmark varies
 
     \b
@@ -63,6 +65,8 @@ def _names(kind: str) -> list[tuple[str, str]]:
         return rows(kind)
     if kind == "sensors":
         return _sensors()
+    if kind == "devices":
+        return _devices()
     stage = _STAGES[kind]
     names = sorted(registry.names(stage), key=lambda name: name != "default")
     return [(name, registry.summary(stage, name)) for name in names]
@@ -81,6 +85,18 @@ def _sensors() -> list[tuple[str, str]]:
         about = f"{what} in {unit}, {span}" if one.per_metre else f"{what}, scale unknown"
         found.append((name, f"{about}; {one.source}".removesuffix("; ")))
     return found
+
+
+def _devices() -> list[tuple[str, str]]:
+    from mrac.runtime.providers import DEVICES, PREFERRED, conflict, problem  # noqa: PLC0415  (loads onnxruntime)
+
+    found = []
+    for name, device in DEVICES.items():
+        missing = problem(name)
+        found.append((name, f"{device.about} {'It is there.' if missing is None else f'Not here: {missing}.'}"))
+    overwritten = conflict()
+    warning = f" {overwritten}." if overwritten else ""
+    return [*found, ("auto", f"The first of {', '.join(PREFERRED)} that is there.{warning}")]
 
 
 def _plain(kind: str) -> list[dict[str, Any]]:

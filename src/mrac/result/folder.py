@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -13,15 +14,17 @@ from mrac.conventions import ImageArray
 from mrac.io.files import write_arrays, write_depth_png, write_json, write_whole
 from mrac.result.metric_depth import MetricDepth
 from mrac.result.preview import preview
+from mrac.runtime.providers import installed_packages
 from mrac.version import __version__
 
 
 def versions() -> dict[str, str]:
     """Versions of the package, its numeric dependencies and Python, and the kind of machine."""
-    names = ("numpy", "scipy", "numba", "pillow", "onnxruntime")
+    names = ("numpy", "scipy", "numba", "pillow")
     return {
         "mrac": __version__,
         **{name: version(name) for name in names},
+        **installed_packages(),  # of onnxruntime, which has several names
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
     }
@@ -103,6 +106,7 @@ def report_of(result: MetricDepth) -> dict[str, Any]:
         "anchors": [dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True)],
         "timings_ms": {name: round(ms, 3) for name, ms in result.timings_ms.items()},
         "cache": result.cache,
+        "device": asdict(result.device),
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mrac import lognormal
 from mrac.checks.finding import Finding
 from mrac.conventions import BoolArray, FloatArray, ImageArray, TextArray
+from mrac.runtime.onnx_session import DeviceUse
 from mrac.space import Space
 from mrac.types import FitResult
 
@@ -57,6 +58,7 @@ class MetricDepth:
         stages: the name of the implementation at each; the foundation is `given` where the call brought relative depth.
         options, timings_ms: by stage, its parameters and its wall time.
         cache: `hit` where relative depth was read from disk, `miss` where it was not yet there, else `off`.
+        device: which was asked for, and by network the ONNX Runtime provider that ran it; see `mrac list devices`.
         warnings: usual mistakes that the readings look like, each (name, message, advice); they change nothing here.
     """
 
@@ -70,6 +72,7 @@ class MetricDepth:
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     timings_ms: dict[str, float] = field(default_factory=dict)
     cache: str = "off"
+    device: DeviceUse = field(default_factory=DeviceUse)
     warnings: tuple[Finding, ...] = ()
 
     def probability_nearer(self, d_m: float) -> FloatArray:
