@@ -14,7 +14,6 @@ from mrac import registry
 from mrac.anchors import Anchors
 from mrac.anchors._validity import Usable, usable
 from mrac.arguments import as_stage, check_call, check_image
-from mrac.batch import in_order
 from mrac.camera import Camera
 from mrac.checks import Evidence, Finding, find_mistakes, fix
 from mrac.config import STAGES, arguments, cache_table, stage_spec, stage_table, write_config
@@ -35,6 +34,7 @@ from mrac.runtime.onnx_session import on_own_device, used_device
 from mrac.runtime.providers import checked_device
 from mrac.space import Space, as_space
 from mrac.stage_results import checked_fit
+from mrac.stream import in_order
 from mrac.types import WORST_SCORE, GateResult, RelativeDepth, Samples
 
 __all__ = ["Calibrator", "check_image"]
@@ -158,14 +158,15 @@ class Calibrator:
         evidence = self._evidence(anchors, image, relative, field, camera, given=False)
         return fix(anchors, (image.shape[1], image.shape[0]), names, evidence)
 
-    def batch(
+    def stream(
         self, frames: Iterable[tuple[Any, ...]], workers: int | None = None, *, camera: Camera | None = None
     ) -> Iterator[MetricDepth]:
-        """Calibrates many frames, in their order, each as a call of its own would.
+        """Calibrates many frames, in their order, each as a call of its own would; reads ahead while others compute.
 
         Args:
-            frames: (image, anchors) or (image, anchors, relative); a generator is read no further than needed, so that
-                a video of any length fits in memory.
+            frames: (image, anchors) or (image, anchors, relative). Each part may also be a callable that returns it,
+                image and anchors also paths: a thread of its own calls and reads them. A generator is read no further
+                than needed, `workers` + 1 frames, so that a video of any length fits in memory.
             workers: threads; None is one for each core.
             camera: of all of them.
 
@@ -173,6 +174,8 @@ class Calibrator:
             ContractError: as a call, with the number of the frame; the frames after it are lost.
         """
         return in_order(partial(self, camera=camera), frames, workers)
+
+    batch = stream
 
     def config(self) -> dict[str, Any]:
         """All that was chosen, as plain values that `from_config` takes: see `mrac.config`.

@@ -50,23 +50,12 @@ def read(path: Path) -> Stored:
         ContractError: no header, a column missing or named twice, a cell that is not a number, a short row, or a
             confidence over 1.
     """
-    lines = [
-        (n, line) for n, line in enumerate(read_text(path).splitlines(), start=1) if line.strip() and line[0] != "#"
-    ]
-    if not lines:
-        raise ContractError(f"anchors/csv: {path} is empty; a header u,v,z and one row per anchor are needed")
-    delimiter = next((d for d in ";\t," if d in lines[0][1]), " ")
-    if delimiter == " ":  # a unit in brackets belongs to its column
-        lines[0] = (lines[0][0], re.sub(r"\s+(?=[\[(])", "", lines[0][1]))
-    try:
-        rows = [next(csv.reader([line], delimiter=delimiter, skipinitialspace=True)) for _, line in lines]
-    except csv.Error as error:
-        raise ContractError(f"anchors/csv: {path} is not a table of numbers: {error}") from None
+    numbers, rows, delimiter = _rows(path)
     columns = _columns(rows[0], path)
     flags = columns.pop("flag", None)
     table: dict[str, list[float]] = {name: [] for name in columns}
     words = []
-    for (number, _), row in zip(lines[1:], rows[1:], strict=True):
+    for number, row in zip(numbers[1:], rows[1:], strict=True):
         where = f"anchors/csv: {path} line {number}"
         if any(cell.strip() for cell in row[len(rows[0]) :]):  # as of decimal commas: the first columns would be wrong
             raise ContractError(
@@ -77,6 +66,20 @@ def read(path: Path) -> Stored:
             table[name].append(_number(_cell(row, column.place, name, where), name, where, delimiter != ","))
         words.append("" if flags is None else _flag(_cell(row, flags.place, "flag", where)))
     return _stored(columns, table, None if flags is None else words, path)
+
+
+def frame_column(path: Path) -> list[str] | None:
+    """The cells of the column `frame` of a table of many frames, one for each reading of `read`; None without one.
+
+    Raises:
+        ContractError: the table is empty or broken, or a row ends before that column.
+    """
+    numbers, rows, _ = _rows(path)
+    place = next((i for i, cell in enumerate(rows[0]) if cell.strip().lower() == "frame"), None)
+    if place is None:
+        return None
+    where = [f"anchors/csv: {path} line {number}" for number in numbers[1:]]
+    return [_cell(row, place, "frame", name) for row, name in zip(rows[1:], where, strict=True)]
 
 
 def write(path: Path, anchors: Anchors) -> None:
@@ -94,6 +97,23 @@ def write(path: Path, anchors: Anchors) -> None:
     header = [*columns, *([] if anchors.flag is None else ["flag"])]
     lines = [",".join(row) for row in (header, *rows)]
     write_whole(path, lambda file: file.write(("\n".join(lines) + "\n").encode()))
+
+
+def _rows(path: Path) -> tuple[list[int], list[list[str]], str]:
+    """The numbers of the lines that hold something, their cells, and what separates these."""
+    lines = [
+        (n, line) for n, line in enumerate(read_text(path).splitlines(), start=1) if line.strip() and line[0] != "#"
+    ]
+    if not lines:
+        raise ContractError(f"anchors/csv: {path} is empty; a header u,v,z and one row per anchor are needed")
+    delimiter = next((d for d in ";\t," if d in lines[0][1]), " ")
+    if delimiter == " ":  # a unit in brackets belongs to its column
+        lines[0] = (lines[0][0], re.sub(r"\s+(?=[\[(])", "", lines[0][1]))
+    try:
+        rows = [next(csv.reader([line], delimiter=delimiter, skipinitialspace=True)) for _, line in lines]
+    except csv.Error as error:
+        raise ContractError(f"anchors/csv: {path} is not a table of numbers: {error}") from None
+    return [number for number, _ in lines], rows, delimiter
 
 
 def _stored(columns: dict[str, _Column], table: dict[str, list[float]], flags: list[str] | None, path: Path) -> Stored:

@@ -1,6 +1,7 @@
 """Anchors from a file of any sensor: the one place that chooses the reader."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +10,7 @@ from mrac.anchors.readings import Anchors
 from mrac.camera import Camera, Pose
 from mrac.errors import ContractError
 from mrac.io.raster import read_raster
-from mrac.sfm import read_model
+from mrac.sfm import SfmModel, read_model
 from mrac.units import DEPTH_SCALES
 
 SOURCES: Final = {
@@ -149,9 +150,11 @@ def _read(path: Path, kind: str, options: SourceOptions) -> Anchors:
 def _from_colmap(path: Path, options: SourceOptions) -> Anchors:
     """The points of the model; without a camera its keypoints are pixels of the image only if that has their size."""
     scale = options.metres_per_unit
-    if scale is None or options.camera is not None:
+    if scale is None:
         return Anchors.from_colmap(path, options.image_name, metres_per_unit=scale, camera=options.camera)
-    model = read_model(path)
+    model = _model(path, max((file.stat().st_mtime_ns for file in path.glob("**/images.*")), default=0))
+    if options.camera is not None:
+        return Anchors.from_colmap(model, options.image_name, metres_per_unit=scale, camera=options.camera)
     seen = model.cameras[model.image(options.image_name).camera_id]
     if (seen.width, seen.height) != options.image_size:
         width, height = options.image_size
@@ -160,6 +163,11 @@ def _from_colmap(path: Path, options: SourceOptions) -> Anchors:
             f"camera is needed: --camera {path} resizes the model's"
         )
     return Anchors.from_colmap(model, options.image_name, metres_per_unit=scale)
+
+
+@lru_cache(maxsize=1)  # of many images of one model, each would read it again
+def _model(path: Path, changed_ns: int) -> SfmModel:  # keyed by the time of the last change
+    return read_model(path)
 
 
 def kind_of(path: Path) -> str:

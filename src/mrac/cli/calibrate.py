@@ -1,4 +1,4 @@
-"""`mrac calibrate`: one image and its anchors to dense metric depth, written to a folder."""
+"""`mrac calibrate`: images and their anchors to dense metric depth, each written to a folder."""
 
 import json
 import math
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mrac.cli.frame import calibrated, inputs_entry, take_relative
 from mrac.cli.source_options import read_given, source_options, take_source
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 _PATH = click.Path(path_type=Path)
 
 
-@click.command(short_help="Dense metric depth from one image and its anchors.")
-@click.argument("image", type=_PATH)
+@click.command(short_help="Dense metric depth from images and their anchors.")
+@click.argument("images", type=_PATH, nargs=-1, required=True, metavar="IMAGE|DIR|PATTERN|VIDEO")
 @source_options
 @click.option("--out", type=_PATH, required=True, metavar="DIR", help="Folder for the results; made if missing.")
 @click.option("--method", default="default", show_default=True, metavar="NAME", help="See `mrac list methods`.")
@@ -66,21 +67,27 @@ _PATH = click.Path(path_type=Path)
     type=_PATH,
     multiple=True,
     metavar="FILE",
-    help="Also write depth to a .png, .exr, .tif, .npz, .bin (COLMAP) or, with --camera, a .ply. May be repeated.",
+    help="Also write depth to a .png, .exr, .tif, .npz, .bin (COLMAP) or, with --camera, a .ply. May be repeated. Of "
+    "many frames an ending, as --save .npz: OUT/NAME.npz in place of the folder OUT/NAME.",
 )
 @click.option("--png-format", metavar="NAME", help="Scale of those .png: mm, kitti, tum, realsense, scannet.")
 @click.option(
     "--fix", multiple=True, metavar="NAME", help="Put right what a warning names: units, swapped_uv, image_size, ..."
 )
+@click.option("--restart", is_flag=True, help="Of many frames: compute those again that an earlier run has finished.")
 @click.option("--no-cache", is_flag=True, help="Compute the relative depth even where `mrac cache` has kept it.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON, of many frames a line for each.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option("-v", "--verbose", is_flag=True, help="Also print stages, times and why readings were rejected.")
-def calibrate(image: Path, out: Path, **options: Any) -> None:
+def calibrate(images: tuple[Path, ...], out: Path, **options: Any) -> int:
     """Turn IMAGE and sparse readings into dense metric depth with a verdict on every reading.
 
     Writes depth.npz (depth_m, sigma_m), depth.png (16 bit), preview.png and report.json (fit, status and of every
     reading whether it is kept, why, and its probability of being wrong) to --out.
+
+    Several images, a folder, a 'pattern' in quotes or a video: the same for each frame, in OUT/NAME/. --anchors and
+    other files are then a folder or pattern with a file of the same stem for each frame, one file for all, or a table
+    with a column `frame`. A second run goes on where the first one ended.
 
     \b
     Examples:
@@ -94,11 +101,36 @@ def calibrate(image: Path, out: Path, **options: Any) -> None:
       mrac calibrate a.jpg --anchors z.json --from zones --out r
       mrac calibrate a.jpg --anchors sparse/0 --metres-per-unit 0.05 --out r
       mrac calibrate a.jpg --anchors a.csv --camera c.json --save a.ply --out r
+      mrac calibrate frames --anchors readings --out results
+      mrac calibrate walk.mp4 --anchors readings.csv --save .npz --out results
 
     Exit codes: 0 done, also where the report has warnings; 1 an internal error; 2 a mistake in the call or a file,
-    named in one line; 130 interrupted.
+    named in one line, or of many frames some that failed, named at the end; 130 interrupted.
     """
     # Numba and scipy take most of a second to import, which `mrac list` and `--help` do without.
+    if _is_many(images, options["anchors_path"], options["kind"]):
+        from mrac.cli.many import calibrate_many  # noqa: PLC0415
+
+        return calibrate_many(images, out, options)
+    _calibrate_one(images[0], out, options)
+    return 0
+
+
+def _is_many(images: tuple[Path, ...], anchors: Path, kind: str | None) -> bool:
+    """Whether a command is about many frames: by what it names as images, or as readings of a kind."""
+    from mrac.frames.images import is_pattern  # noqa: PLC0415
+    from mrac.io.video import is_video  # noqa: PLC0415
+    from mrac.sfm import holds_model  # noqa: PLC0415
+
+    if len(images) > 1 or images[0].is_dir() or is_pattern(images[0]) or is_video(images[0]):
+        return True
+    if kind == "colmap" or not anchors.is_dir():
+        return is_pattern(anchors)
+    return any(anchors.iterdir()) and not holds_model(anchors)
+
+
+def _calibrate_one(image: Path, out: Path, options: dict[str, Any]) -> None:
+    from mrac.foundation.precomputed import Precomputed  # noqa: PLC0415
     from mrac.io.image import read_image  # noqa: PLC0415
     from mrac.pipeline import Calibrator  # noqa: PLC0415
     from mrac.result.folder import RESULT_FILES, write_result  # noqa: PLC0415
@@ -106,50 +138,31 @@ def calibrate(image: Path, out: Path, **options: Any) -> None:
 
     source = take_source(options)
     show = {name: options.pop(name) for name in ("as_json", "quiet", "verbose")}
-    also, png_format, names = options.pop("also"), options.pop("png_format"), options.pop("fix")
-    relative_path = _relative_file(options)
+    also, png_format, fixes = options.pop("also"), options.pop("png_format"), options.pop("fix")
+    relative_path, relative_space = take_relative(options)
+    if relative_path is not None:
+        options["foundation"] = Precomputed(str(relative_path), relative_space)
     nearer_than_m = options.pop("nearer_than_m")
+    if options.pop("restart"):
+        raise click.UsageError("--restart is for many frames; one is always computed")
     _refuse_overwriting([image, relative_path, *source.values()], out, [out / name for name in RESULT_FILES], also)
     _check_png_format(png_format, also)
     options["cache"] = None if options.pop("no_cache") else default_store()
     calibrator = Calibrator(**options)
     pixels = read_image(image)
-    anchors, camera, sensor = read_given(image, (pixels.shape[1], pixels.shape[0]), source)
-    anchors = calibrator.fixed(pixels, anchors, names, camera=camera) if names else anchors
-    anchors = anchors if sensor is None else sensor.apply(anchors)
-    result = calibrator(pixels, anchors, camera=camera)
-    inputs = {
-        "image": str(image),
-        "relative": None if relative_path is None else str(relative_path),
-        "nearer_than_m": list(nearer_than_m),
-        "fix": list(names),
-        **{name: str(value) if isinstance(value, Path) else value for name, value in source.items()},
-    }
+    given = read_given(image, (pixels.shape[1], pixels.shape[0]), source)
+    result, anchors = calibrated(calibrator, pixels, given, fixes)
+    inputs = inputs_entry(image, relative_path, nearer_than_m, fixes, source)
     write_result(out, result, anchors, inputs, nearer_than_m, pixels)
     for path in also:
         chosen = png_format if path.suffix.lower() == ".png" else None
-        result.save(path, image=pixels, anchors=anchors, camera=camera, format=chosen)
+        result.save(path, image=pixels, anchors=anchors, camera=given[1], format=chosen)
     if show["as_json"]:
         click.echo(json.dumps(json.loads((out / "report.json").read_text(encoding="utf-8"))))
     elif not show["quiet"]:
         click.echo(f"{out}: {_in_one_line(result)}")
         for line in (*_warnings(result), *(_details(result) if show["verbose"] else ())):
             click.echo(line)
-
-
-def _relative_file(options: dict[str, Any]) -> Path | None:
-    """Turns --relative into the foundation that reads it; gives its path."""
-    from mrac.foundation.precomputed import Precomputed  # noqa: PLC0415
-
-    path: Path | None = options.pop("relative_path")
-    space = options.pop("relative_space")
-    if path is not None and options["foundation"] is not None:
-        raise click.UsageError("--relative and --foundation exclude each other")
-    if space and path is None:
-        raise click.UsageError("--relative-space goes with --relative")
-    if path is not None:
-        options["foundation"] = Precomputed(str(path), space)
-    return path
 
 
 def _refuse_overwriting(inputs: list[Any], out: Path, written: list[Path], also: tuple[Path, ...]) -> None:

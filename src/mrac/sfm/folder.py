@@ -40,6 +40,12 @@ def read_model(folder: Path | str) -> SfmModel:
     return model
 
 
+def holds_model(folder: Path) -> bool:
+    """Whether a folder holds a model, or folders below it do, where COLMAP and hloc put them."""
+    places = (folder, *(place for pattern in _BELOW for place in folder.glob(pattern)))
+    return any(_suffix_of(place) for place in places)
+
+
 def _find(folder: Path) -> tuple[Path, str]:
     if not folder.is_dir():
         raise ContractError(f"sfm: {folder}: no such folder; one with {_wanted()} is needed")

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from mrac import Anchors, Calibrator, ContractError
-from mrac.batch import in_order
+from mrac.stream import in_order
 from mrac.camera import Camera
 from tests.conftest import MadeScene
 
 
 @pytest.mark.parametrize("workers", [None, 1, 3])
-def test_a_batch_is_its_calls_bit_for_bit(workers: int | None, make_scene: Callable[..., MadeScene]) -> None:
+def test_a_stream_is_its_calls_bit_for_bit(workers: int | None, make_scene: Callable[..., MadeScene]) -> None:
     scenes = [make_scene(30 + 5 * i, shape=(40 + i, 60), seed=i) for i in range(7)]
     calibrator = Calibrator(foundation="none")
     frames: list[tuple[Any, ...]] = [(made.image, made.anchors, made.relative) for made in scenes]
     frames[3] = frames[3][:2]
-    results = list(calibrator.batch(iter(frames), workers=workers))
+    results = list(calibrator.stream(iter(frames), workers=workers))
     assert len(results) == len(frames)
     for frame, out in zip(frames, results, strict=True):
         alone = calibrator(*frame)
@@ -33,7 +33,7 @@ def test_the_camera_is_that_of_every_frame(make_scene: Callable[..., MadeScene])
     camera = Camera(70.0, 70.0, 39.5, 29.5, 80, 60)
     frames = [(made.image, made.anchors, made.relative)] * 2
     alone = Calibrator(foundation="none")(*frames[0], camera=camera)
-    for out in Calibrator(foundation="none").batch(frames, 2, camera=camera):
+    for out in Calibrator(foundation="none").stream(frames, 2, camera=camera):
         assert out.warnings == alone.warnings
         np.testing.assert_array_equal(out.depth_m, alone.depth_m)
 
@@ -76,35 +76,35 @@ def test_whoever_stops_early_leaves_the_rest() -> None:
     assert next(results) == 0
     results.close()  # type: ignore[attr-defined]
     assert len(taken) <= 4
-    assert not [t for t in threading.enumerate() if t.name.startswith("mrac-batch")]
+    assert not [t for t in threading.enumerate() if t.name.startswith("mrac-")]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_mistake_names_its_frame(workers: int, make_scene: Callable[..., MadeScene]) -> None:
     made = make_scene()
     good = (made.image, made.anchors, made.relative)
-    results = Calibrator(foundation="none").batch([good, good, (made.image, Anchors([[-9, 0]], [1.0]))], workers)
+    results = Calibrator(foundation="none").stream([good, good, (made.image, Anchors([[-9, 0]], [1.0]))], workers)
     assert [next(results).status, next(results).status] == ["ok", "ok"]
-    with pytest.raises(ContractError, match=r"batch: frame 2: anchors: none of the 1 is usable"):
+    with pytest.raises(ContractError, match=r"stream: frame 2: anchors: none of the 1 is usable"):
         next(results)
     with pytest.raises(ContractError, match=r"frame 0: an array .* \(image, anchors\) or"):
-        next(Calibrator(foundation="none").batch([made.image], workers))  # type: ignore[list-item]
+        next(Calibrator(foundation="none").stream([made.image], workers))  # type: ignore[list-item]
 
     def broken(_a: int, _b: int) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError) as caught:
         next(in_order(broken, [(1, 2)], workers))
-    assert caught.value.__notes__ == ["in frame 0 of the batch"]
+    assert caught.value.__notes__ == ["in frame 0 of the stream"]
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, True])
 def test_impossible_workers_are_named_at_once(workers: Any) -> None:
     with pytest.raises(ContractError, match="whole number >= 1"):
-        Calibrator(foundation="none").batch([], workers)
+        Calibrator(foundation="none").stream([], workers)
 
 
 def test_what_is_no_iterable_is_named_at_once() -> None:
     with pytest.raises(ContractError, match="iterable of"):
-        Calibrator(foundation="none").batch(3)  # type: ignore[arg-type]
-    assert list(Calibrator(foundation="none").batch([])) == []
+        Calibrator(foundation="none").stream(3)  # type: ignore[arg-type]
+    assert list(Calibrator(foundation="none").stream([])) == []
