@@ -1,13 +1,19 @@
 import threading
 from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
 
 from mrac import Anchors, Calibrator, ContractError
-from mrac.stream import in_order
+from mrac.anchors.csv import write
 from mrac.camera import Camera
+from mrac.stream import in_order
 from tests.conftest import MadeScene
 
 
@@ -108,3 +114,99 @@ def test_what_is_no_iterable_is_named_at_once() -> None:
     with pytest.raises(ContractError, match="iterable of"):
         Calibrator(foundation="none").stream(3)  # type: ignore[arg-type]
     assert list(Calibrator(foundation="none").stream([])) == []
+
+
+def test_paths_and_callables_are_read_in_a_thread_of_their_own(
+    make_scene: Callable[..., MadeScene], tmp_path: Path
+) -> None:
+    made = make_scene()
+    Image.fromarray(made.image).save(tmp_path / "a.png")
+    write(tmp_path / "a.csv", made.anchors)
+    threads: list[str] = []
+
+    def seen(value: object) -> Callable[[], object]:
+        def call() -> object:
+            threads.append(threading.current_thread().name)
+            return value
+
+        return call
+
+    calibrator = Calibrator(foundation="none")
+    frames: list[tuple[Any, ...]] = [
+        (tmp_path / "a.png", str(tmp_path / "a.csv")),
+        (seen(made.image), seen(made.anchors)),
+        (made.image, made.anchors, seen(made.relative)),
+    ]
+    for workers in (1, 2):
+        first, second, third = calibrator.stream(frames, workers)
+        alone = calibrator(made.image, made.anchors)
+        np.testing.assert_array_equal(first.depth_m, alone.depth_m)
+        np.testing.assert_array_equal(second.depth_m, alone.depth_m)
+        np.testing.assert_array_equal(third.depth_m, calibrator(made.image, made.anchors, made.relative).depth_m)
+    assert threads[:3] == [threading.current_thread().name] * 3
+    assert all(name.startswith("mrac-read") for name in threads[3:])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_file_that_cannot_be_read_names_its_frame(
+    workers: int, make_scene: Callable[..., MadeScene], tmp_path: Path
+) -> None:
+    made = make_scene()
+    good = (made.image, made.anchors)
+    results = Calibrator(foundation="none").stream([good, (tmp_path / "missing.png", made.anchors)], workers)
+    assert next(results).status == "ok"
+    with pytest.raises(ContractError, match=r"stream: frame 1: .*missing\.png: no such file"):
+        next(results)
+    assert not [t for t in threading.enumerate() if t.name.startswith("mrac-")]
+
+
+def test_a_result_is_there_before_the_next_frame_is() -> None:
+    """A camera gives its next frame later: whoever waits for the first result must not wait for that."""
+    taken = threading.Event()
+
+    def frames() -> Iterator[tuple[int, int]]:
+        yield 0, 0
+        assert taken.wait(10.0), "the result of frame 0 was held back until frame 1 came"
+        yield 1, 1
+
+    results = in_order(lambda i, _: i, frames(), workers=3)
+    assert next(results) == 0
+    taken.set()
+    assert list(results) == [1]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_the_iterable_raises_comes_after_the_frames_before_it(workers: int) -> None:
+    def frames() -> Iterator[tuple[int, int]]:
+        yield 0, 0
+        yield 1, 1
+        raise OSError("the cable was pulled")
+
+    results = in_order(lambda i, _: i, frames(), workers)
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(OSError, match="cable") as caught:
+        next(results)
+    assert caught.value.__notes__ == ["in frame 2 of the stream"]
+    assert not [t for t in threading.enumerate() if t.name.startswith("mrac-")]
+
+
+@settings(max_examples=30, deadline=None)  # each makes threads
+@given(num=st.integers(0, 30), workers=st.integers(1, 5), stop=st.integers(0, 30))
+def test_order_and_bound_hold_for_any_number_of_frames_and_workers(num: int, workers: int, stop: int) -> None:
+    taken = 0
+
+    def frames() -> Iterator[tuple[int, int]]:
+        nonlocal taken
+        for i in range(num):
+            taken += 1
+            yield i, i
+
+    results = in_order(lambda i, _: i, frames(), workers)
+    got = list(islice(results, stop))
+    assert got == list(range(min(num, stop)))
+    assert taken <= len(got) + workers + 1
+    results.close()  # type: ignore[attr-defined]
+
+
+def test_batch_is_another_name() -> None:
+    assert Calibrator.batch is Calibrator.stream

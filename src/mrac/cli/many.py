@@ -16,6 +16,7 @@ from mrac.io.video import is_video, num_frames
 from mrac.pipeline import Calibrator
 from mrac.result.save import SUFFIXES
 from mrac.runtime.cache import default_store
+from mrac.runtime.parallel import num_cores
 from mrac.stream import in_order
 from mrac.version import __version__
 
@@ -55,7 +56,8 @@ def calibrate_many(given: tuple[Path, ...], out: Path, options: dict[str, Any]) 
         total = len(matched["anchors_path"])
     frames = of_images(run, images) if video is None else of_video(run, video)
     with manifest, Reporter(out, total, **show) as reporter:
-        for record in in_order(run.work, frames, read=run.read):
+        # One thread more than cores: one of them usually waits for the disk.
+        for record in in_order(run.work, frames, num_cores() + 1, run.read):
             if "error" not in record and "skipped" not in record:
                 manifest.add(record)
             reporter.add(record)

@@ -35,6 +35,7 @@ _BROKEN_ARCHIVE = (
 
 # The PNG text entry that states how stored values become metres; our own files have it, so they can be read back.
 SCALE_KEY = "depth_m = value / scale; scale"
+PNG_LEVEL = 4  # of compression: Pillow's 6 takes more than twice as long, for files that are 5 to 8 % smaller
 
 
 def user_path(text: str) -> Path:
@@ -164,5 +165,6 @@ def write_depth_png(path: Path, depth_m: FloatArray) -> float:
     stored = steps.astype(np.uint16)
     text = PngImagePlugin.PngInfo()
     text.add_text(SCALE_KEY, f"{scale:g}")
-    write_whole(path, lambda file: Image.fromarray(stored).save(file, format="PNG", pnginfo=text))
+    picture = Image.fromarray(stored)
+    write_whole(path, lambda file: picture.save(file, format="PNG", pnginfo=text, compress_level=PNG_LEVEL))
     return scale

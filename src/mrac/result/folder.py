@@ -11,7 +11,7 @@ import numpy as np
 
 from mrac.anchors import Anchors
 from mrac.conventions import ImageArray
-from mrac.io.files import write_arrays, write_depth_png, write_json, write_whole
+from mrac.io.files import PNG_LEVEL, write_arrays, write_depth_png, write_json, write_whole
 from mrac.result.metric_depth import MetricDepth
 from mrac.result.preview import preview
 from mrac.runtime.providers import installed_packages
@@ -67,7 +67,7 @@ def write_result(
         write_arrays(nearer_path, d_m=np.array(nearer_than_m), probability=nearer)
     write_arrays(folder / "depth.npz", depth_m=result.depth_m, sigma_m=result.sigma_m)
     scale = write_depth_png(folder / "depth.png", result.depth_m)
-    write_whole(folder / "preview.png", lambda file: picture.save(file, format="PNG"))
+    write_whole(folder / "preview.png", lambda file: picture.save(file, format="PNG", compress_level=PNG_LEVEL))
     report = report_of(result)
     if anchors is not None:
         for entry, (u, v), z in zip(report["anchors"], anchors.uv_px, anchors.z_m, strict=True):
