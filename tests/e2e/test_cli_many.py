@@ -160,7 +160,7 @@ def test_a_second_run_does_what_changed_and_nothing_else(home: Path) -> None:
 
 
 def test_a_kill_halfway_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    make(tmp_path, num := 60)
+    make(tmp_path, num := 24)
     command = [sys.executable, "-m", "mrac", "calibrate", "frames", "--anchors", "readings", *PLAIN, "--json", "--out"]
     with subprocess.Popen([*command, "out"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
