@@ -1,4 +1,4 @@
-"""The command line: `mrac calibrate | demo | list | cache | bench | data | train`.
+"""The command line: `mrac calibrate | demo | fetch | list | cache | bench | data | train`.
 
 Commands are imported when they are called, so that `--help` and `list` are fast; those of the laboratory (`bench`,
 `data`, `train`) live in `mrac.lab.cli`. An error is one line, exit code 2; `--debug` shows more.
@@ -20,6 +20,7 @@ _COMMANDS: Final = {
     "calibrate": "mrac.cli.calibrate",
     "data": "mrac.lab.cli.data",
     "demo": "mrac.cli.demo",
+    "fetch": "mrac.cli.fetch",
     "list": "mrac.cli.list",
     "train": "mrac.lab.cli.train",
 }

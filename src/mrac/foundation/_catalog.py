@@ -48,8 +48,17 @@ _DA: Final = "hf:depth-anything/Depth-Anything-V2"
 
 
 def _depth_anything() -> list[Entry]:
-    entries = [
-        Entry(f"dav2-{size}", f"{_DA}-{size.title()}-hf", "inverse_depth", count, _V2_LICENCE[size])
+    # ONNX Runtime runs the small one, without torch; with torch, which knows GPUs, it has a name of its own.
+    small = _SIZES["small"], _V2_LICENCE["small"]
+    entries = [Entry("dav2-small", "dav2_small", "inverse_depth", *small)]
+    entries += [
+        Entry(
+            "dav2-small-torch" if size == "small" else f"dav2-{size}",
+            f"{_DA}-{size.title()}-hf",
+            "inverse_depth",
+            count,
+            _V2_LICENCE[size],
+        )
         for size, count in _SIZES.items()
     ]
     # The model cards of the metric checkpoints state no licence; the repository states one per model size.

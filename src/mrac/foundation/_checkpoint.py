@@ -60,15 +60,20 @@ class Checkpoint:
             if path.suffix not in (".json", ".safetensors", ".pt") or not path.is_file():
                 continue
             digest.update(os.fsencode(path.relative_to(self.folder).as_posix()))
-            blob = path.resolve()
             if path.suffix == ".json":
                 digest.update(path.read_bytes())
-            elif _CONTENT_HASH.fullmatch(blob.name):
-                digest.update(blob.name.encode())
             else:
-                stat = blob.stat()
-                digest.update(f"{stat.st_size} {stat.st_mtime_ns}".encode())
+                digest.update(file_identity(path).encode())
         return digest.hexdigest()[:16]
+
+
+def file_identity(path: Path) -> str:
+    """The hash of a file's content where the hub's cache names it so, else its size and the time of its change."""
+    blob = path.resolve()
+    if _CONTENT_HASH.fullmatch(blob.name):
+        return blob.name
+    stat = blob.stat()
+    return f"{stat.st_size} {stat.st_mtime_ns}"
 
 
 def locate(
@@ -115,20 +120,26 @@ def _fetch(model: str, patterns: tuple[str, ...]) -> str:
 
 
 def _fetched(model: str, wanted: list[str] | None, where: str) -> Path:
-    from huggingface_hub import constants, snapshot_download  # noqa: PLC0415  (as above)
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  (as above)
 
-    # The hub's client retries for half a minute when there is no network at all: test the connection first.
-    address = urlsplit(constants.ENDPOINT)
-    proxied = any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"))
     try:
-        if not proxied:
-            port = address.port or (80 if address.scheme == "http" else 443)
-            socket.create_connection((address.hostname or "", port), timeout=_PROBE_S).close()
+        probe_hub()
         return Path(snapshot_download(model, allow_patterns=wanted))
     except Exception as error:  # the client and the network below it raise classes of many families
         raise ContractError(
             f"{where}: {model} could not be downloaded ({first_line(error)}). {_fetch(model, tuple(wanted or ()))}"
         ) from None
+
+
+def probe_hub() -> None:
+    """Raises `OSError` at once if the hub cannot be reached: its client retries for half a minute first."""
+    from huggingface_hub import constants  # noqa: PLC0415  (as above)
+
+    proxied = any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"))
+    address = urlsplit(constants.ENDPOINT)
+    if not proxied:
+        port = address.port or (80 if address.scheme == "http" else 443)
+        socket.create_connection((address.hostname or "", port), timeout=_PROBE_S).close()
 
 
 def check_safetensors(checkpoint: Checkpoint, where: str, under: str = "") -> None:

@@ -8,18 +8,9 @@ import torch
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
+from mrac.foundation._depth_anything_input import SETTINGS, network_input
 from mrac.foundation._family import Family, inverse_depth, metric_depth, possible_depth, upsampled
-from mrac.foundation._input import Settings, covering_size, nearest_size, normalised, pil_resized
-from mrac.resample import cubic_taps, sample
 
-_DEFAULTS = Settings(
-    size=(518, 518),
-    keep_aspect=True,
-    multiple=14,
-    resample=3,
-    mean=(0.485, 0.456, 0.406),
-    std=(0.229, 0.224, 0.225),
-)
 _NAMED_V2 = re.compile(r"anything[-_ ]?v2|dav2", re.IGNORECASE)
 
 
@@ -34,22 +25,18 @@ class DepthAnything(Family):
 
     def __init__(self, config: Any, stated: Mapping[str, Any], resize: str, where: str) -> None:
         _check_indices(config, where)
-        self.settings = _DEFAULTS.override(stated, where)
-        self.original = resize == "original"
+        self.settings = SETTINGS.override(stated, where)
+        self.resize = resize
         self.metric = config.depth_estimation_type == "metric"
         self.space = "depth" if self.metric else "inverse_depth"
 
     def prepare(self, image: ImageArray) -> FloatArray:
         """See `Family`."""
-        shape = (image.shape[0], image.shape[1])
-        if not self.original:
-            return normalised(pil_resized(image, nearest_size(shape, self.settings), self.settings), self.settings)
-        height, width = covering_size(shape, self.settings)
-        return normalised(sample(image, cubic_taps(shape[0], height), cubic_taps(shape[1], width)), self.settings)
+        return network_input(image, self.settings, self.resize)
 
     def finish(self, raw: torch.Tensor, shape: tuple[int, int]) -> torch.Tensor:
         """See `Family`."""
-        if self.original:
+        if self.resize == "original":
             values = upsampled(raw, shape, "bilinear", align_corners=True)
             return possible_depth(values) if self.metric else inverse_depth(values)
         return metric_depth(raw, shape) if self.metric else inverse_depth(upsampled(raw, shape, "bicubic"))

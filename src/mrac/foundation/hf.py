@@ -6,11 +6,11 @@ from typing import ClassVar, Final
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.foundation._checkpoint import Checkpoint, locate
+from mrac.foundation._depth_anything_input import RESIZE
 from mrac.foundation._device import ComputeDevice, check_dtype, import_torch, resolve_device
 from mrac.foundation._pretrained import Pretrained
 from mrac.types import RelativeDepth
 
-_RESIZE: Final = ("checkpoint", "original")
 _FILES: Final = ("*.json", "*.safetensors")
 
 
@@ -37,8 +37,8 @@ class HuggingFace(Pretrained):
 
     def __post_init__(self) -> None:
         check_dtype(self.dtype, self._where)
-        if self.resize not in _RESIZE:
-            raise ContractError(f"{self._where}: resize {self.resize!r}; one of {', '.join(_RESIZE)} is needed")
+        if self.resize not in RESIZE:
+            raise ContractError(f"{self._where}: resize {self.resize!r}; one of {', '.join(RESIZE)} is needed")
 
     def __call__(self, image: ImageArray) -> RelativeDepth:
         """See `Foundation`.

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError, first_line
+from mrac.runtime.onnx_weights import add_weights
 from mrac.runtime.parallel import num_cores
 from mrac.runtime.providers import (
     DEVICES,
@@ -84,18 +85,21 @@ def used_device() -> DeviceUse:
     return replace(use, providers=dict(use.providers), reason=reason)
 
 
-def run_network(path: Path, inputs: FloatArray | Mapping[str, FloatArray], where: str) -> Any:
+def run_network(
+    path: Path, inputs: FloatArray | Mapping[str, FloatArray], where: str, weights: Path | None = None
+) -> Any:
     """The first output of the network in `path`; any number of threads may run one network at the same time.
 
     Args:
         path: of the .onnx file.
         inputs: float32, by name; or the only input, whatever the file calls it.
         where: the stage's name, for errors.
+        weights: the .safetensors file of a graph without weights; see `onnx_weights`.
 
     Raises:
-        ContractError: the file is missing or broken, or does not take such inputs.
+        ContractError: a file is missing or broken, or does not take such inputs.
     """
-    session = _session(path, where)
+    session = _session(path, where, weights)
     _use.get(DeviceUse()).providers[where] = session.get_providers()[0]
     named = inputs if isinstance(inputs, Mapping) else {session.get_inputs()[0].name: inputs}
     try:
@@ -142,25 +146,29 @@ def _device_name() -> str:
     return choose(_use.get(DeviceUse()).asked).device.name
 
 
-def _session(path: Path, where: str) -> Any:
+def _session(path: Path, where: str, weights: Path | None = None) -> Any:
     device = _device_name()
     # The lock keeps threads that need a network for the first time from each loading it.
     with _loading:
-        return _load(str(path), path.stat().st_mtime_ns if path.is_file() else 0, where, device)
+        changed_ns = tuple(file.stat().st_mtime_ns if file and file.is_file() else 0 for file in (path, weights))
+        return _load(str(path), weights, changed_ns, where, device)
 
 
 @lru_cache(maxsize=8)  # a foundation and the heads of a whole benchmark
-def _load(path: str, changed_ns: int, where: str, name: str) -> Any:  # keyed by the time of the last change
+def _load(path: str, weights: Path | None, changed_ns: tuple[int, ...], where: str, name: str) -> Any:
+    # Keyed by the times of the last changes.
     if not Path(path).is_file():
         raise ContractError(f"{where}: no file {path}")
-    device = DEVICES[name]
+    device, options = DEVICES[name], _options()
+    kept = [] if weights is None else add_weights(options, Path(path), weights, where)
     try:
-        session = make_session(path, _options(), device)
+        session = make_session(path, options, device)
     except Exception as error:  # as above
         on = "" if name == "cpu" else f" on {name}"
         raise ContractError(f"{where}: {path} is not a usable ONNX file{on}: {first_line(error)}") from None
     if device.providers[0] not in session.get_providers():
         refuse(f"{where}: {path}: device {name}", not_loaded(device, session.get_providers()))
+    session.mrac_weights = kept  # the runtime points into these
     return session
 
 

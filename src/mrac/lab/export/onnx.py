@@ -49,6 +49,36 @@ def export_onnx(
     Raises:
         MissingExtra: `onnx` and `onnxscript` are not installed.
     """
+    model = traced(network, sample, shapes, output, about)
+    _shorten(model, bits)
+    check_model(model)
+    write_whole(path, lambda file: file.write(model.SerializeToString()))
+
+
+def check_model(model: Any) -> None:
+    """Raises the onnx package's own error if a model of it is not valid."""
+    import onnx  # noqa: PLC0415
+
+    onnx.checker.check_model(model)
+
+
+def traced(
+    network: nn.Module,
+    sample: Mapping[str, torch.Tensor],
+    shapes: Mapping[str, Any],
+    output: str,
+    about: Mapping[str, str] | None = None,
+    *,
+    optimize: bool = True,
+) -> Any:
+    """`network` as a model of the onnx package, its weights as they are; the arguments are those of `export_onnx`.
+
+    Without `optimize` every weight stays an initialiser of its own: otherwise the exporter transposes matrices, folds
+    what is constant and merges weights of the same values.
+
+    Raises:
+        MissingExtra: `onnx` and `onnxscript` are not installed.
+    """
     try:
         import onnx  # noqa: PLC0415
         import onnxscript  # noqa: F401, PLC0415
@@ -64,15 +94,14 @@ def export_onnx(
             output_names=[output],
             dynamic_shapes=dict(shapes),
             opset_version=_OPSET,
+            optimize=optimize,
         )
         assert program is not None  # with dynamo=True and no file, the program is what is given back
         model = program.model_proto
     network.train(was_training)
     _forget_origin(model)
-    _shorten(model, bits)
     onnx.helper.set_model_props(model, dict(about or {}))
-    onnx.checker.check_model(model)
-    write_whole(path, lambda file: file.write(model.SerializeToString()))
+    return model
 
 
 @contextlib.contextmanager
