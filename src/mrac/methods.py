@@ -36,6 +36,15 @@ METHODS: Final[dict[str, Method]] = {
         fit="evidence",
         head="kriging",
     ),
+    # For products: its only weights are Apache-2.0, none of ours, which were trained on data for research, is in it
+    # (docs/licences.md). With the foundation `none` it needs no download either.
+    "open": Method(
+        summary="For commercial use: Depth Anything V2 Small (`mrac fetch dav2-small`), GP-mixture gate, kriging.",
+        foundation="dav2-small",
+        gate="consensus",
+        fit="evidence",
+        head="kriging",
+    ),
     # The paper's own rows: all of them fit in depth.
     "vanilla": Method(
         summary="The paper's residual head on a least-squares fit; no gate, every anchor is used.",

@@ -10,8 +10,10 @@ import pytest
 from mrac import ContractError, registry
 from mrac.conventions import ImageArray
 from mrac.foundation.base import Foundation
+from mrac.foundation.dav2_small import GRAPH
 from mrac.space import SPACES
 from tests.onnx_file import Node, write_onnx
+from tests.safetensors_file import write_random_weights
 
 NEED_TORCH = ("hf", "marigold", "da3", "moge")
 FOUNDATIONS = [
@@ -54,6 +56,10 @@ def make_foundation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable
         if name == "onnx":
             write_network(tmp_path / "net.onnx")
             spec = f"onnx:{tmp_path / 'net.onnx'}"
+        if name == "dav2_small":
+            if not (tmp_path / "small.safetensors").exists():
+                write_random_weights(GRAPH, tmp_path / "small.safetensors")
+            spec = f"dav2_small:path={tmp_path / 'small.safetensors'},size=56"
         made = registry.create("foundation", spec)
         assert isinstance(made, Foundation)
         return made

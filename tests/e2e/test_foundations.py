@@ -13,7 +13,8 @@ from PIL import Image
 
 def mrac(home: Path, *words: str | Path, columns: int = 80) -> subprocess.CompletedProcess[str]:
     """The command with an empty hub cache, as on a machine that never fetched anything."""
-    environment = {**os.environ, "HF_HOME": str(home / "hub"), "COLUMNS": str(columns)}
+    places = {"HF_HOME": str(home / "hub"), "XDG_CACHE_HOME": str(home / "cache")}
+    environment = {**os.environ, **places, "COLUMNS": str(columns)}
     command = [sys.executable, "-m", "mrac", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
@@ -29,7 +30,7 @@ def job(tmp_path: Path) -> list[str]:
 
 @pytest.mark.lab
 @pytest.mark.parametrize(
-    "name", ["dav2-small", "dav2-large", "dpt-large", "depth-pro", "marigold", "da3-mono", "moge-2"]
+    "name", ["dav2-small-torch", "dav2-large", "dpt-large", "depth-pro", "marigold", "da3-mono", "moge-2"]
 )
 def test_weights_that_are_not_here_are_one_line_with_the_command(name: str, job: list[str], tmp_path: Path) -> None:
     done = mrac(tmp_path, *job, "--foundation", name)
@@ -37,6 +38,14 @@ def test_weights_that_are_not_here_are_one_line_with_the_command(name: str, job:
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert "Fetch it with: hf download " in done.stderr
+
+
+def test_the_small_network_needs_no_torch_but_its_weights(job: list[str], tmp_path: Path) -> None:
+    for choice in (["--foundation", "dav2-small"], ["--method", "open"]):
+        done = mrac(tmp_path, *job, *choice)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("\n") == 1
+        assert "Fetch them with: mrac fetch dav2-small. Without a network: copy " in done.stderr
 
 
 @pytest.mark.lab

@@ -69,11 +69,11 @@ def test_a_configuration_by_hand() -> None:
         {
             "method": "mrac",
             "gate": "theil_sen_mad:kappa=3",
-            "foundation": {"name": "dav2-small", "options": {"dtype": "float32"}},
+            "foundation": {"name": "dav2-base", "options": {"dtype": "float32"}},
         }
     )
     assert made.gate == TheilSenMad(kappa=3)
-    assert repr(made.foundation).startswith("HuggingFace(model='depth-anything/Depth-Anything-V2-Small-hf'")
+    assert repr(made.foundation).startswith("HuggingFace(model='depth-anything/Depth-Anything-V2-Base-hf'")
     assert made.space == "depth", "the method's"
     assert Calibrator.from_config({}).config() == Calibrator().config()
     assert Calibrator.from_config({"head": None}).config() == Calibrator().config()

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from mrac import registry
 from mrac.formats import FORMATS, rows
+from mrac.licences import all_terms
 
 _STAGES: Final = {f"{kind}s": kind for kind in registry.KINDS}
 _TITLES: Final = {
@@ -24,6 +25,7 @@ _TITLES: Final = {
     "results": "result formats",
     "devices": "devices",
     **{f"{kind}s": f"{kind}s" for kind in registry.KINDS if kind not in registry.STAGES},
+    "licences": "licences: what may be done with it",
 }
 
 
@@ -39,6 +41,7 @@ def list_names(what: str | None, as_json: bool) -> None:
       sensors anchors cameras clouds results    sensors and file formats
       devices                                   what networks run on
       datasets outliers placements              what a benchmark varies
+      licences                                  what may be done with weights and methods
 
     \b
     Examples:
@@ -67,6 +70,8 @@ def _names(kind: str) -> list[tuple[str, str]]:
         return _sensors()
     if kind == "devices":
         return _devices()
+    if kind == "licences":
+        return [(f"{one.kind} {one.name}", f"{one.use}: {one.why}") for one in all_terms()]
     stage = _STAGES[kind]
     names = sorted(registry.names(stage), key=lambda name: name != "default")
     return [(name, registry.summary(stage, name)) for name in names]

@@ -31,13 +31,14 @@ CONFIGS: dict[str, Callable[[], Any]] = {
 }
 for _size in published.DINOV2:
     CONFIGS[f"dav1-{_size}"] = partial(published.depth_anything, _size, version=1)
-    CONFIGS[f"dav2-{_size}"] = partial(published.depth_anything, _size)
+    CONFIGS["dav2-small-torch" if _size == "small" else f"dav2-{_size}"] = partial(published.depth_anything, _size)
     CONFIGS[f"dav2-metric-indoor-{_size}"] = partial(published.depth_anything, _size, metric_m=20)
     CONFIGS[f"dav2-metric-outdoor-{_size}"] = partial(published.depth_anything, _size, metric_m=80)
 
 
 def test_the_catalogue_is_covered() -> None:
     assert set(CONFIGS) == {name for name, entry in CATALOG.items() if entry.spec.startswith("hf:")}
+    assert CATALOG["dav2-small"].parameters == CATALOG["dav2-small-torch"].parameters
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -54,7 +55,7 @@ def test_depth_pro_s_view_head_is_a_third_of_it() -> None:
     ("name", "num_parameters", "shapes"),
     [
         # Odd sizes, one of them an ordinary photograph's; the others are strips, which are cheap to run.
-        ("dav2-small", 24_785_089, [(241, 319), (33, 517)]),
+        ("dav2-small-torch", 24_785_089, [(241, 319), (33, 517)]),
         ("dav2-base", 97_470_785, [(151, 517), (519, 31)]),
         ("dav2-large", 335_315_649, [(101, 517), (519, 31)]),
         ("dpt-large", 343_030_465, [(241, 319)]),

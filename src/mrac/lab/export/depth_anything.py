@@ -35,7 +35,7 @@ _NAMES: Final = {
 
 
 def small_config() -> Any:
-    """transformers' configuration of Depth Anything V2 Small, as in the checkpoint's config.json."""
+    """Transformers' configuration of Depth Anything V2 Small, as in the checkpoint's config.json."""
     from transformers import DepthAnythingConfig, Dinov2Config  # noqa: PLC0415  (seconds)
 
     backbone = Dinov2Config(
