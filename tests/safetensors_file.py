@@ -1,6 +1,7 @@
 """Writes .safetensors files byte by byte, so that tests of their reader need no `safetensors` package."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,6 @@ def write_random_weights(graph: Path, path: Path, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     arrays = {}
     for name, shape in external_tensors(graph.read_bytes()).items():
-        values = rng.standard_normal(shape, np.float32) / np.sqrt(max(np.prod(shape[1:]), 1.0))
+        values = rng.standard_normal(shape, np.float32) / math.sqrt(math.prod(shape[1:]) or 1)
         arrays[name] = (1 + values * 0.1 if "norm" in name else values).astype(np.float32)
     write_safetensors(path, arrays)

@@ -32,8 +32,8 @@ class DepthAnythingSmall(Foundation):
     Attributes:
         path: the file model.safetensors of depth-anything/Depth-Anything-V2-Small-hf, or its folder; empty takes the
             one that `mrac fetch dav2-small` got.
-        size: of the short side in pixels, a multiple of 14. 518 is what the network was trained at; 252 takes a sixth
-            of the time.
+        size: of the short side in pixels, a multiple of 14. 518 is what the network was trained at; a smaller one is
+            faster and coarser.
         resize: `checkpoint` resizes as transformers does, `original` as the authors' own repository.
     """
 
