@@ -14,9 +14,9 @@ from mrac.space import Space
 from mrac.types import RelativeDepth, Samples
 
 # A factor of e^20 to either side of the median exceeds the range of any scene, and is far from the limits of float32.
-_LOG_REACH = 20.0
+LOG_REACH = 20.0
 RANGE_QUANTILES: Final = (0.02, 0.98)  # of a relative field: between them lies its range, without stray pixels
-_TYPICAL_PIXELS = 20_000  # enough for percentiles
+TYPICAL_PIXELS = 20_000  # enough for percentiles
 _REACH = 2.5  # times the depth of an area's nearer quarter, beyond which nothing in it is measured: docs/sensors.md
 PIXELS_BEYOND: Final = 1.15  # times the range of relative depth at the readings is about that of all pixels
 
@@ -34,7 +34,7 @@ def in_space(relative: RelativeDepth, space: Space) -> RelativeDepth:
     middle = np.median(values[finite]) if finite.any() else 0.0
     sign, far = (1.0, np.inf) if space == "depth" else (-1.0, 0.0)
     with np.errstate(invalid="ignore"):  # NaN passes through
-        converted = np.exp(sign * np.clip(values - middle, -_LOG_REACH, _LOG_REACH))
+        converted = np.exp(sign * np.clip(values - middle, -LOG_REACH, LOG_REACH))
     converted = np.where(finite, converted, np.where(values == np.inf, far, np.nan))
     return RelativeDepth(converted.astype(np.float32), space)
 
@@ -77,7 +77,7 @@ def typical_range(field: FloatArray) -> tuple[float, float]:
     An estimate in double precision, interpolated between order statistics, for length scales: there a sample is enough
     and fast. `head._rendering.Normalisation` takes order statistics of all pixels, as its networks were trained on.
     """
-    stride = max(1, math.isqrt(field.size // _TYPICAL_PIXELS))
+    stride = max(1, math.isqrt(field.size // TYPICAL_PIXELS))
     return quantile_range(field[::stride, ::stride].astype(np.float64))
 
 

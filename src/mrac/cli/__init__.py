@@ -1,7 +1,7 @@
-"""The command line: `mrac calibrate | demo | fetch | list | cache | bench | data | train`.
+"""The command line: `mrac calibrate | demo | fetch | list | cache | bench | data | export | train`.
 
 Commands are imported when they are called, so that `--help` and `list` are fast; those of the laboratory (`bench`,
-`data`, `train`) live in `mrac.lab.cli`. An error is one line, exit code 2; `--debug` shows more.
+`data`, `export`, `train`) live in `mrac.lab.cli`. An error is one line, exit code 2; `--debug` shows more.
 """
 
 import importlib
@@ -20,6 +20,7 @@ _COMMANDS: Final = {
     "calibrate": "mrac.cli.calibrate",
     "data": "mrac.lab.cli.data",
     "demo": "mrac.cli.demo",
+    "export": "mrac.lab.cli.export",
     "fetch": "mrac.cli.fetch",
     "list": "mrac.cli.list",
     "train": "mrac.lab.cli.train",

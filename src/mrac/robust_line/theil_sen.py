@@ -43,7 +43,7 @@ NOT_FINITE = 2
 """Outcome of a fit: an x or y is not finite, or the slope or a residual beyond float64; no point is kept."""
 
 MAD_TO_SIGMA = 1.4826  # 1 / Phi^-1(3/4): makes the median absolute deviation consistent for normal errors
-_ROUNDING = 8.0 * 2.0**-52
+ROUNDING = 8.0 * 2.0**-52
 
 
 class TheilSenLine(NamedTuple):
@@ -211,7 +211,7 @@ def mad_test(x: FloatArray, y: FloatArray, kappa: float, slope: float) -> _Verdi
     for k in range(x.size):
         residuals[k] = y[k] - (slope * x[k] + intercept)
     sigma = _spread(residuals, scratch)
-    bound = kappa * sigma + _ROUNDING * largest
+    bound = kappa * sigma + ROUNDING * largest
     for k in range(x.size):
         keep[k] = abs(residuals[k]) <= bound
     return slope, intercept, sigma, residuals, keep, outcome

@@ -1,1 +1,1 @@
-"""The laboratory's commands: `mrac bench | data | train`."""
+"""The laboratory's commands: `mrac bench | data | export | train`."""
