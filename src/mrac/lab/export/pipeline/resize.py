@@ -116,7 +116,7 @@ def _order(
         rows, columns = picture.resize((w, H), method), picture.resize((W, h), method)
         rows_first, columns_first = (np.asarray(one.resize((w, h), method)) for one in (rows, columns))
         if not np.array_equal(rows_first, columns_first):
-            return (1, 0) if np.array_equal(rows_first, picture.resize((w, h), method)) else (0, 1)
+            return (1, 0) if np.array_equal(rows_first, np.asarray(picture.resize((w, h), method))) else (0, 1)
     return 1, 0
 
 
