@@ -15,6 +15,7 @@ from mrac.errors import MracError
 from mrac.version import __version__
 
 _COMMANDS: Final = {
+    "batch": "mrac.cli.batch",
     "bench": "mrac.lab.cli.bench",
     "cache": "mrac.cli.cache",
     "calibrate": "mrac.cli.calibrate",

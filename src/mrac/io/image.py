@@ -1,5 +1,6 @@
 """Reads an image file of any format of Pillow as (H, W, 3) uint8 RGB, upright."""
 
+import io
 import struct
 import warnings
 from pathlib import Path
@@ -25,19 +26,23 @@ _TURNS: Final = {
 }
 
 
-def read_image(path: Path | str) -> ImageArray:
+def read_image(path: Path | str, content: bytes | None = None) -> ImageArray:
     """An image file as (H, W, 3) uint8 RGB, upright as its EXIF orientation says.
 
     Grey, palette, CMYK and 1-bit become RGB; alpha is dropped and the colours under it are kept; of an animation or a
     file of several pages the first is read. 16 bits are scaled to 8 by their full range, whatever they use of it; of
     floats, white is the least of 1, 255 and 65535 that holds every pixel (1 up to 1.5, for a resampled edge).
 
+    Args:
+        path: of the file.
+        content: its bytes, where they are in memory already; the path then is for errors alone.
+
     Raises:
         ContractError: the file is missing, not an image, cut short, larger than 178 megapixels, or of values that
             cannot be read as brightness.
     """
     path = Path(path)
-    with open_image(path) as image:
+    with open_image(path, content) as image:
         upright = _turned(image)
         if upright.mode.startswith("I") or upright.mode == "F":
             return _grey(np.asarray(upright), path)
@@ -52,8 +57,8 @@ def read_image(path: Path | str) -> ImageArray:
             ) from None
 
 
-def open_image(path: Path) -> Image.Image:
-    """An image file, decoded but otherwise as it is stored.
+def open_image(path: Path, content: bytes | None = None) -> Image.Image:
+    """An image file, or its `content`, decoded but otherwise as it is stored.
 
     Raises:
         ContractError: the file is missing, not an image, cut short, or larger than 178 megapixels.
@@ -62,7 +67,7 @@ def open_image(path: Path) -> Image.Image:
         with warnings.catch_warnings():
             # Pillow warns from 89 megapixels on; our limit is the one at which it raises.
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            image = Image.open(path)
+            image = Image.open(path if content is None else io.BytesIO(content))
     except FileNotFoundError:
         raise ContractError(f"{path}: no such file") from None
     except Image.DecompressionBombError:

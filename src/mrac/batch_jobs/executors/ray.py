@@ -1,0 +1,119 @@
+"""Ray Data: load, calibrate and commit as stages of their own, on one machine or a cluster (`RAY_ADDRESS`).
+
+Loading and committing are tasks on processor cores; calibrating is a pool of actors, which alone may have a GPU. On a
+cluster, inputs and --out are the same paths on every node. Ray repeats what a killed worker had in hand; that no frame
+is committed twice, and none that was committed before is computed, is the manifest's doing.
+"""
+
+import logging
+import math
+import os
+import pickle
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from mrac.batch_jobs.executors import LIVES, Resources, died
+from mrac.batch_jobs.job import Frame, Job, Outcome, failed
+from mrac.batch_jobs.stages import ENVIRONMENT, calibrate, commit, load, prepare_worker
+from mrac.errors import MissingExtra
+
+_LEAST_FRAMES: Final = 4  # of a task: fewer, and Ray's own work shows
+_MOST_TASKS: Final = 10_000  # of a stage: more, and the one process that hands them out is the limit
+_SIDE_CPUS: Final = 0.25  # of a core, for a task that loads or commits
+_ITEM: Final = "item"
+
+
+def execute(job: Job, frames: Sequence[Frame], resources: Resources) -> Iterator[Outcome]:
+    """See `Executor`; on a machine of our own Ray is told of one core more than `workers` need, for the other stages.
+
+    Raises:
+        MissingExtra: Ray Data is not installed.
+    """
+    if not frames:
+        return
+    ray = _started(resources)
+    try:
+        left = {frame.id: frame for frame in frames}
+        for row in _pipeline(ray, job, frames, resources).iter_rows():
+            outcome: Outcome = pickle.loads(row[_ITEM])
+            if left.pop(outcome.record.id, None) is not None:
+                yield outcome
+        # Blocks that Ray gave up, after as many tries.
+        yield from (failed(frame.id, died(frame)) for frame in left.values())
+    finally:
+        ray.shutdown()
+
+
+def _started(resources: Resources) -> Any:
+    try:
+        import ray  # noqa: PLC0415
+        import ray.data  # noqa: PLC0415
+    except ImportError:
+        raise MissingExtra("batch --executor ray", "ray") from None
+    options: dict[str, Any] = {"logging_level": "error", "log_to_driver": False, "ignore_reinit_error": True}
+    if not os.environ.get("RAY_ADDRESS"):
+        cpus = math.ceil(resources.workers * resources.cpus) + 1
+        options |= {"address": "local", "num_cpus": cpus, "include_dashboard": False}
+    ray.init(runtime_env={"env_vars": ENVIRONMENT}, **options)
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    context.max_errored_blocks = -1  # the frames of one that is lost are reported as failed
+    return ray
+
+
+def _pipeline(ray: Any, job: Job, frames: Sequence[Frame], resources: Resources) -> Any:
+    """The data set of outcomes; nothing runs before it is read."""
+    items = [{_ITEM: pickle.dumps(frame)} for frame in frames]
+    tasks = math.ceil(len(items) / max(_LEAST_FRAMES, math.ceil(len(items) / _MOST_TASKS)))
+    # A task does not outlive its worker more often than a frame may.
+    side = {"num_cpus": _SIDE_CPUS, "max_retries": LIVES}
+    return (
+        ray.data.from_items(items, override_num_blocks=max(tasks, min(resources.workers, len(items))))
+        .map(_Load(job), **side)
+        .map(
+            _Calibrate,
+            fn_constructor_args=(job,),
+            compute=ray.data.ActorPoolStrategy(size=resources.workers),
+            num_cpus=resources.cpus,
+            num_gpus=resources.gpus,
+            max_restarts=-1,
+            max_task_retries=LIVES - 1,
+        )
+        .map(_Commit(job), **side)
+    )
+
+
+class _Load:
+    """The first stage, as Ray calls it: a function with a job."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        prepare_worker()
+        return {_ITEM: pickle.dumps(load(self.job, pickle.loads(row[_ITEM])))}
+
+
+class _Calibrate:
+    """The second stage: an actor, whose network stays loaded."""
+
+    def __init__(self, job: Job) -> None:
+        prepare_worker()
+        self.job = job
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        loaded = pickle.loads(row[_ITEM])
+        return row if isinstance(loaded, Outcome) else {_ITEM: pickle.dumps(calibrate(self.job, loaded))}
+
+
+class _Commit:
+    """The last stage."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        done = pickle.loads(row[_ITEM])
+        return row if isinstance(done, Outcome) else {_ITEM: pickle.dumps(commit(self.job, done))}
