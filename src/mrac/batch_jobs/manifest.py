@@ -42,6 +42,11 @@ def append(out: Path, record: Record) -> None:
         file.write(record.to_line())
 
 
+def work_folder(out: Path) -> Path:
+    """The folder for what a running job needs; it is gone when the job came to its end."""
+    return out / _WORK
+
+
 def new_part(out: Path, suffix: str) -> Path:
     """The name of a file that is being written, on the file system of the results."""
     return out / _WORK / _PARTS / f"{os.getpid()}-{secrets.token_hex(6)}{suffix}"
@@ -67,7 +72,8 @@ def held(out: Path) -> Iterator[None]:
     with (out / _WORK / "lock").open("wb") as lock:
         if not _locked(lock.fileno()):
             raise ContractError(f"batch: another job is writing to {out}; wait for it, or choose another --out")
-        shutil.rmtree(out / _WORK / _PARTS, ignore_errors=True)  # what killed workers left
+        for left in (path for path in (out / _WORK).iterdir() if path.is_dir()):  # by workers that were killed
+            shutil.rmtree(left, ignore_errors=True)
         (out / _WORK / _PARTS).mkdir()
         yield
 

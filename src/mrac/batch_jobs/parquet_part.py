@@ -1,7 +1,9 @@
 """A result as a Parquet file of one row: a folder of them is one Parquet data set."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from mrac.errors import MissingExtra
 from mrac.io.files import write_whole
@@ -35,6 +37,6 @@ def write_part(path: Path, frame_id: str, result: "MetricDepth") -> None:
     write_whole(path, lambda file: parquet.write_table(table, file, compression="zstd", use_dictionary=False))
 
 
-def _one_list(pa: "object", values: "object") -> "object":
-    flat = pa.array(values.ravel())  # type: ignore[attr-defined]
-    return pa.ListArray.from_arrays([0, len(flat)], flat)  # type: ignore[attr-defined]
+def _one_list(pa: Any, values: NDArray[Any]) -> Any:
+    flat = pa.array(values.ravel())
+    return pa.ListArray.from_arrays([0, len(flat)], flat)

@@ -56,7 +56,7 @@ def row_content(path: str, row: int) -> tuple[bytes, str, "Anchors"]:
 
     values = _rows(path, row // _ROWS_AT_ONCE)[row % _ROWS_AT_ONCE]
     where = f"{path}: row {row}"
-    columns = {name: values.get(name) for name in ("u_px", "v_px", "z_m")}
+    columns: dict[str, Any] = {name: values.get(name) for name in ("u_px", "v_px", "z_m")}
     lengths = {name: None if value is None else np.size(value) for name, value in columns.items()}
     if None in lengths.values() or len(set(lengths.values())) != 1:
         raise ContractError(f"{where}: lists of lengths {lengths} arrived; u_px, v_px and z_m of one length are needed")

@@ -128,13 +128,14 @@ def run_job(
 
 
 def _summary(outcomes: Iterable[Outcome], seconds: float) -> Summary:
-    found, total_ms = Summary(seconds=seconds), Counter[str]()
+    found, total_ms = Summary(seconds=seconds), dict[str, float]()
     for outcome in outcomes:
         found.actions[outcome.action] += 1
         found.statuses[outcome.record.status] += 1
         if outcome.action == "failed":
             found.failures.append(outcome.record)
-        total_ms.update(outcome.times_ms)  # type: ignore[arg-type]  (a Counter of floats)
+        for stage, ms in outcome.times_ms.items():
+            total_ms[stage] = total_ms.get(stage, 0.0) + ms
     found.failures.sort(key=lambda record: record.id)
     found.stage_ms = {stage: total / max(found.num_computed, 1) for stage, total in total_ms.items()}
     return found
@@ -148,5 +149,5 @@ def _check_ids(frames: Sequence[Frame]) -> None:
         parts = PurePosixPath(name).parts
         if not parts or "/" in parts or ".." in parts or parts[0].startswith(".") or "\\" in name or "\0" in name:
             raise ContractError(
-                f"batch: a frame has the id {name!r}; a name is needed that stays inside --out: no leading / or ., no .."
+                f"batch: a frame has the id {name!r}; a name inside --out is needed: no leading / or ., no .."
             )

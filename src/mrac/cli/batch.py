@@ -46,8 +46,7 @@ _SHOWN = 10  # failures that are printed; the manifest has all
 @click.option("--max-anchors", type=click.IntRange(1), metavar="N", help="Of a dense source, spread evenly.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, for programs.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-@click.pass_context
-def batch(context: click.Context, inputs: tuple[Path, ...], **options: Any) -> None:
+def batch(inputs: tuple[Path, ...], **options: Any) -> None:
     """Calibrate every frame of INPUT...: folders, or Parquet files.
 
     In a folder (and those below it), an image and its readings have the same stem: a.jpg and a.csv. A row of a Parquet
@@ -86,7 +85,7 @@ def batch(context: click.Context, inputs: tuple[Path, ...], **options: Any) -> N
     if summary.failures:
         told = f"{len(summary.failures)} of {len(frames)} frames failed"
         click.echo(f"mrac: {told}; {out / 'manifest.jsonl'} has each with its reason", err=True)
-        context.exit(2)
+        click.get_current_context().exit(2)
 
 
 def _job(options: dict[str, Any]) -> "Job":

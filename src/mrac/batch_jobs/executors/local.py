@@ -4,7 +4,7 @@ import os
 import signal
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Final
@@ -30,10 +30,8 @@ class _Worker:
 
     def give(self, frame: Frame) -> None:
         self.frame = frame
-        try:
+        with suppress(ConnectionError):  # it is gone, which reading from it will show
             self.connection.send(frame)
-        except ConnectionError:
-            pass  # it is gone, which reading from it will show
 
     def end(self) -> None:
         self.connection.close()

@@ -10,14 +10,16 @@ import math
 import os
 import pickle
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
+from mrac.batch_jobs.attempts import attempt
 from mrac.batch_jobs.executors import LIVES, Resources, died
 from mrac.batch_jobs.job import Frame, Job, Outcome, failed
 from mrac.batch_jobs.stages import ENVIRONMENT, calibrate, commit, load, prepare_worker
 from mrac.errors import MissingExtra
 
-_LEAST_FRAMES: Final = 4  # of a task: fewer, and Ray's own work shows
+_LEAST_FRAMES: Final = 8  # of a task: fewer, and Ray's own work shows
 _MOST_TASKS: Final = 10_000  # of a stage: more, and the one process that hands them out is the limit
 _SIDE_CPUS: Final = 0.25  # of a core, for a task that loads or commits
 _ITEM: Final = "item"
@@ -38,13 +40,15 @@ def execute(job: Job, frames: Sequence[Frame], resources: Resources) -> Iterator
             outcome: Outcome = pickle.loads(row[_ITEM])
             if left.pop(outcome.record.id, None) is not None:
                 yield outcome
-        # Blocks that Ray gave up, after as many tries.
+        # Of blocks that Ray gave up.
         yield from (failed(frame.id, died(frame)) for frame in left.values())
     finally:
         ray.shutdown()
 
 
 def _started(resources: Resources) -> Any:
+    # Of its C++ part, which writes to the terminal whatever Python's logging says.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
         import ray  # noqa: PLC0415
         import ray.data  # noqa: PLC0415
@@ -67,21 +71,17 @@ def _pipeline(ray: Any, job: Job, frames: Sequence[Frame], resources: Resources)
     """The data set of outcomes; nothing runs before it is read."""
     items = [{_ITEM: pickle.dumps(frame)} for frame in frames]
     tasks = math.ceil(len(items) / max(_LEAST_FRAMES, math.ceil(len(items) / _MOST_TASKS)))
-    # A task does not outlive its worker more often than a frame may.
-    side = {"num_cpus": _SIDE_CPUS, "max_retries": LIVES}
     return (
         ray.data.from_items(items, override_num_blocks=max(tasks, min(resources.workers, len(items))))
-        .map(_Load(job), **side)
+        .map(_Load(job), num_cpus=_SIDE_CPUS)
         .map(
             _Calibrate,
             fn_constructor_args=(job,),
             compute=ray.data.ActorPoolStrategy(size=resources.workers),
             num_cpus=resources.cpus,
             num_gpus=resources.gpus,
-            max_restarts=-1,
-            max_task_retries=LIVES - 1,
         )
-        .map(_Commit(job), **side)
+        .map(_Commit(job), num_cpus=_SIDE_CPUS)
     )
 
 
@@ -93,7 +93,9 @@ class _Load:
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         prepare_worker()
-        return {_ITEM: pickle.dumps(load(self.job, pickle.loads(row[_ITEM])))}
+        frame: Frame = pickle.loads(row[_ITEM])
+        with attempt(Path(self.job.out), "load", frame.id, LIVES) as may:
+            return {_ITEM: pickle.dumps(load(self.job, frame) if may else failed(frame.id, died(frame)))}
 
 
 class _Calibrate:
@@ -105,7 +107,11 @@ class _Calibrate:
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         loaded = pickle.loads(row[_ITEM])
-        return row if isinstance(loaded, Outcome) else {_ITEM: pickle.dumps(calibrate(self.job, loaded))}
+        if isinstance(loaded, Outcome):
+            return row
+        frame: Frame = loaded.frame
+        with attempt(Path(self.job.out), "calibrate", frame.id, LIVES) as may:
+            return {_ITEM: pickle.dumps(calibrate(self.job, loaded) if may else failed(frame.id, died(frame)))}
 
 
 class _Commit:
