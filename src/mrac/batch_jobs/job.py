@@ -61,8 +61,8 @@ class Record:
     error: str = ""
 
     def to_line(self) -> bytes:
-        """One line of JSON."""
-        return (json.dumps(asdict(self), ensure_ascii=False) + "\n").encode()
+        """One line of JSON; in ASCII, which also holds file names that are no text."""
+        return (json.dumps(asdict(self)) + "\n").encode()
 
     @classmethod
     def of_line(cls, line: bytes) -> Self | None:

@@ -1,0 +1,76 @@
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from mrac.batch_jobs.executors import LIVES, Resources, executor
+from mrac.batch_jobs.job import Outcome
+from mrac.batch_jobs.run import list_frames, run_job
+from mrac.errors import ContractError, MissingExtra
+from mrac.lab.studies.batch_jobs.runs import kill_one_worker, same_results
+from tests.mrac.batch_jobs.frames import small_job, write_frames
+
+NUM_FRAMES = 40
+
+
+@pytest.mark.filterwarnings("ignore")  # Ray's own, of files it leaves to the collector
+def test_each_frame_is_done_once_and_to_the_bit_though_a_worker_is_killed(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    frames = list_frames([write_frames(tmp_path / "frames", NUM_FRAMES)])
+    (tmp_path / "frames" / "f007.png").write_bytes(b"no image")
+    run_job(small_job(tmp_path / "serial"), frames, "local", Resources(workers=1))
+    for name in ("local", "ray"):
+        seen, killed = Counter[str](), []
+
+        def note(outcome: Outcome, name: str = name, seen: Counter[str] = seen, killed: list[int] = killed) -> None:
+            seen[outcome.record.id] += 1
+            if not sum(killed):
+                killed.append(kill_one_worker(name))
+
+        found = run_job(small_job(tmp_path / name), frames, name, Resources(workers=2), note)
+        assert sum(killed) == 1
+        assert found.actions == {"computed": NUM_FRAMES - 1, "failed": 1}
+        assert set(seen.values()) == {1}
+        compared = same_results(tmp_path / "serial", tmp_path / name)
+        assert compared == {
+            "frames": NUM_FRAMES,
+            "equal": NUM_FRAMES - 1,
+            "recorded_more_than_once": 0,
+            "missing": 0,
+            "stray_files": 0,
+            "manifests_equal": 1,
+        }
+    again = run_job(small_job(tmp_path / "ray"), frames, "local", Resources(workers=1))
+    assert again.actions == {"kept": NUM_FRAMES - 1, "failed": 1}
+
+
+def test_a_frame_over_which_every_worker_dies_is_a_failure(tmp_path: Path) -> None:
+    frames = list_frames([write_frames(tmp_path / "frames", 1)])
+
+    def kill_all() -> None:
+        left = LIVES
+        while left and not ended.is_set():
+            left -= kill_one_worker("local")
+            ended.wait(0.02)
+
+    ended = threading.Event()
+    killer = threading.Thread(target=kill_all)
+    killer.start()
+    try:
+        found = run_job(small_job(tmp_path / "out"), frames, "local", Resources(workers=1))
+    finally:
+        ended.set()
+        killer.join()
+    assert found.actions == {"failed": 1}
+    assert "workers died" in found.failures[0].error
+
+
+def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    frames = list_frames([write_frames(tmp_path / "frames", 1)])
+    with pytest.raises(MissingExtra, match=r"mrac\[ray\]"):
+        list(executor("ray")(small_job(tmp_path), frames, Resources(workers=1)))
+    with pytest.raises(ContractError, match="one of local, ray"):
+        executor("dask")
