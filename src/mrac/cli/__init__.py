@@ -1,4 +1,4 @@
-"""The command line: `mrac calibrate | demo | fetch | list | cache | bench | data | export | train`.
+"""The command line: `mrac calibrate | batch | demo | fetch | list | cache | bench | data | export | train`.
 
 Commands are imported when they are called, so that `--help` and `list` are fast; those of the laboratory (`bench`,
 `data`, `export`, `train`) live in `mrac.lab.cli`. An error is one line, exit code 2; `--debug` shows more.

@@ -22,7 +22,7 @@ def test_each_frame_is_done_once_and_to_the_bit_though_a_worker_is_killed(tmp_pa
     (tmp_path / "frames" / "f007.png").write_bytes(b"no image")
     run_job(small_job(tmp_path / "serial"), frames, "local", Resources(workers=1))
     for name in ("local", "ray"):
-        seen, killed = Counter[str](), []
+        seen, killed = Counter[str](), list[int]()
 
         def note(outcome: Outcome, name: str = name, seen: Counter[str] = seen, killed: list[int] = killed) -> None:
             seen[outcome.record.id] += 1

@@ -141,6 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--foundation", help="in place of the method's")
     parser.add_argument("--parts", nargs="+", default=["once", "speed", "stages"], choices=("once", "speed", "stages"))
     parser.add_argument("--driver-ms", type=float, help="a frame, for the model, where `once` is not measured")
+    parser.add_argument("--disk-mb-per-s", type=float, help="for the model, in place of a measurement")
     parser.add_argument("--out", type=Path, default=results_folder("batch_jobs"))
     given = parser.parse_args(arguments)
 
@@ -163,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 write_frames(given.data, folder / text, 20, size, given.anchors)
                 found[text] = stage_times(calibrator, folder / text, folder / f"out-{text}")
                 if driver_ms is not None:
-                    rate = disk_rate(folder / "disk", int(found[text]["num_bytes"]))
+                    rate = (given.disk_mb_per_s or 0.0) * 1e6 or disk_rate(folder / "d", int(found[text]["num_bytes"]))
                     found[text] |= {"disk_bytes_per_s": rate, "model": model(found[text], driver_ms, rate)}
     given.out.mkdir(parents=True, exist_ok=True)
     write_results(given.out / "batch_jobs.json", **found)
