@@ -1,0 +1,223 @@
+"""Calibrates the frames of a video: readings of past frames, moved to where they are now, count beside this frame's."""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from mrac.anchors import Anchors
+from mrac.arguments import check_call
+from mrac.camera import Camera
+from mrac.conventions import FloatArray, ImageArray, in_image
+from mrac.errors import ContractError
+from mrac.gp.features import LengthScales, features_without_image
+from mrac.pipeline import Calibrator
+from mrac.relative import fill_invalid, sample_bilinear, typical_range
+from mrac.result import MetricDepth, Verdicts
+from mrac.types import INLIER_WEIGHT, RelativeDepth
+from mrac.video.carried import Carried, with_carried
+from mrac.video.level import Level, find_level
+from mrac.video.matching import Corners, difference, find_corners, match
+from mrac.video.motion import REST, Motion, find_motion
+
+_FOCAL: Final = 0.85  # of the image's width, where no camera is given: a wide phone lens has 0.7, a Kinect 0.9
+_STILL: Final = 1.0  # mean difference in grey levels up to which a picture without corners did not move
+_STEP_STD: Final = 0.01  # of log depth per frame: of each moved reading by itself, and of all together, at first
+_DRIFT_STD: Final = 0.01
+_LEARNING: Final = 0.1  # share of a new frame in the learned noise
+_MAX_FACTOR: Final = 5.0  # by which learned deviations differ from these at most
+
+
+@dataclass(frozen=True)
+class FrameState:
+    """What became of the last frame's state.
+
+    Attributes:
+        cut: why nothing was carried over: `first` frame, `picture` (it shows another scene), `level` (the readings
+            agree on another depth), `size` or `time` (the image's size changed, time ran backwards); empty otherwise.
+        num_carried: readings of past frames that were used.
+        level_change: of log depth, by which these were corrected together.
+        error_px: of the camera's motion since the last frame; NaN at a cut.
+    """
+
+    cut: str
+    num_carried: int
+    level_change: float
+    error_px: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Past:
+    """What is kept of the last frame: memory does not grow with the number of frames."""
+
+    corners: Corners
+    depth_m: FloatArray
+    carried: Carried
+    time_s: float | None
+
+
+class VideoCalibrator:
+    """A calibrator for frames of one camera in their order: steadier than `Calibrator`, and not slower to follow.
+
+    Readings of past frames are moved by the camera's motion, which is found from matched corners and the last frame's
+    depth. They enter as readings with a growing standard deviation; gate, fit and head are the calibrator's own. Where
+    the picture shows another scene, or this frame's readings agree on another depth, the state starts anew.
+
+    It has a state: one object for each video, frames one after the other. `last` says what became of the state.
+
+    Args:
+        calibrator: the stages; None is `Calibrator()`.
+        camera: of all frames; without it a focal length of 0.85 image widths is assumed, which suffices for small
+            motions between frames (measured: docs/video.md).
+        max_carried: readings of past frames that are used at most; 0 makes it a plain calibrator.
+
+    Raises:
+        ContractError: `max_carried` is no whole number >= 0.
+    """
+
+    def __init__(
+        self, calibrator: Calibrator | None = None, *, camera: Camera | None = None, max_carried: int = 200
+    ) -> None:
+        if isinstance(max_carried, bool) or not isinstance(max_carried, int) or max_carried < 0:
+            raise ContractError(f"VideoCalibrator.max_carried: {max_carried!r} arrived; a whole number >= 0 is needed")
+        self.calibrator = Calibrator() if calibrator is None else calibrator
+        self.camera = camera
+        self.max_carried = max_carried
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets all frames so far: the next one is the first."""
+        self._past: _Past | None = None
+        self._interval_s: float | None = None
+        self._step_var, self._drift_var = _STEP_STD**2, _DRIFT_STD**2
+        self.last = FrameState("first", 0, 0.0, float("nan"))
+
+    def __call__(
+        self, image: ImageArray, anchors: Anchors, relative: RelativeDepth | None = None, *, time_s: float | None = None
+    ) -> MetricDepth:
+        """Calibrates the next frame.
+
+        Args:
+            image: (H, W, 3) uint8 RGB.
+            anchors: K readings of this frame; K = 0 is a frame for which those of past frames must do.
+            relative: (H, W) relative depth, in place of the foundation's.
+            time_s: when it was taken; deviations then grow with time, not with the number of frames.
+
+        Returns:
+            As of `Calibrator`; the verdicts are on these K readings alone.
+
+        Raises:
+            ContractError: as of `Calibrator`; the state is then as before the call.
+        """
+        check_call(image, anchors, relative)
+        start, given = time.perf_counter(), relative is not None
+        cache = "off"
+        if relative is None:
+            relative, cache = self.calibrator._predict(image)
+        foundation_ms, start = (time.perf_counter() - start) * 1e3, time.perf_counter()
+        corners = find_corners(image)
+        camera = self._camera(image)
+        carried, motion, cut = self._moved(corners, camera, time_s)
+        carried = carried.apart_from(anchors.uv_px, image.shape[:2])
+        level = self._level(carried, anchors, relative, image.shape[:2])
+        if level.jump:
+            carried, cut, level = Carried.none(), "level", Level(0.0, 0.0, False, 1.0)
+        carried = carried.shifted(level.change)
+        video_ms = (time.perf_counter() - start) * 1e3
+        result = self.calibrator(image, with_carried(anchors, carried), relative, camera=self.camera)
+        K = len(anchors)
+        self._remember(result, anchors, carried, corners, time_s)
+        self._learn(level, len(carried))
+        self.last = FrameState(cut, len(carried), level.change, float("nan") if cut else motion.error_px)
+        verdicts = _first(result.anchors, K)
+        return replace(
+            result,
+            anchors=verdicts,
+            status=_status(result.status, verdicts),
+            stages=self.calibrator._names(given),
+            timings_ms={**result.timings_ms, "foundation": foundation_ms, "video": video_ms},
+            cache=cache,
+        )
+
+    def frames(self, frames: Iterable[tuple[Any, ...]]) -> Iterator[MetricDepth]:
+        """Calibrates frames (image, anchors) or (image, anchors, relative) in their order, one at a time."""
+        for frame in frames:
+            yield self(*frame)
+
+    def _camera(self, image: ImageArray) -> Camera:
+        H, W = image.shape[:2]
+        if self.camera is not None:
+            return self.camera if (self.camera.width, self.camera.height) == (W, H) else self.camera.resized(W, H)
+        return Camera(_FOCAL * W, _FOCAL * W, (W - 1) / 2, (H - 1) / 2, W, H)
+
+    def _moved(self, corners: Corners, camera: Camera, time_s: float | None) -> tuple[Carried, Motion, str]:
+        """The carried readings in this frame, the motion since the last, and why there is none."""
+        past = self._past
+        if past is None:
+            return Carried.none(), REST, "first"
+        if past.depth_m.shape != (camera.height, camera.width):
+            return Carried.none(), REST, "size"
+        steps = 1.0
+        if time_s is not None and past.time_s is not None:
+            if time_s <= past.time_s:
+                return Carried.none(), REST, "time"
+            passed = time_s - past.time_s
+            self._interval_s = passed if self._interval_s is None else self._interval_s
+            steps = passed / self._interval_s
+        matches = match(past.corners, corners)
+        motion = find_motion(matches, sample_bilinear(past.depth_m, matches.before_px), camera)
+        if motion is None and difference(past.corners, corners) <= _STILL:
+            motion = REST
+        if motion is None:
+            return Carried.none(), REST, "picture"
+        return past.carried.moved(motion, camera, past.depth_m, steps * self._step_var), motion, ""
+
+    def _level(
+        self, carried: Carried, anchors: Anchors, relative: RelativeDepth | None, shape: tuple[int, int]
+    ) -> Level:
+        """The common error of the carried readings."""
+        good = in_image(anchors.uv_px, (shape[1], shape[0])) & np.isfinite(anchors.z_m) & (anchors.z_m > 0.0)
+        if not len(carried) or not good.any():
+            return Level(0.0, self._drift_var, False, 1.0)
+        current = Carried.of(anchors, good)
+        both = carried.joined(current)
+        log_z, x, x_range = np.log(both.z_m), None, (0.0, 1.0)
+        if relative is not None:
+            field, _ = fill_invalid(relative)
+            x, x_range = sample_bilinear(field, both.uv_px), typical_range(field)
+        trend = x if x is not None and relative is not None and relative.space == "log_depth" else 0.0
+        features = features_without_image(both.uv_px, x, x_range, LengthScales())
+        return find_level(features, log_z - trend, both.log_var, len(carried), self._drift_var)
+
+    def _remember(
+        self, result: MetricDepth, anchors: Anchors, carried: Carried, corners: Corners, time_s: float | None
+    ) -> None:
+        K = len(anchors)
+        right = result.anchors.keep & (result.anchors.weight >= INLIER_WEIGHT)
+        both = Carried.of(anchors, right[:K]).joined(carried.take(right[K:]))
+        kept = both.thinned(self.max_carried, result.depth_m.shape) if self.max_carried else Carried.none()
+        self._past = _Past(corners, result.depth_m, kept, time_s)
+
+    def _learn(self, level: Level, num_carried: int) -> None:
+        """Noise of the next steps, from how large the differences of this one were."""
+        if not num_carried:
+            return
+        drift_var = (1.0 - _LEARNING) * self._drift_var + _LEARNING * (level.change**2 + level.var)
+        step_var = self._step_var * level.ratio ** (2.0 * _LEARNING)
+        limits = (_MAX_FACTOR**-2, _MAX_FACTOR**2)
+        self._drift_var = float(np.clip(drift_var, *(_DRIFT_STD**2 * limit for limit in limits)))
+        self._step_var = float(np.clip(step_var, *(_STEP_STD**2 * limit for limit in limits)))
+
+
+def _first(verdicts: Verdicts, num: int) -> Verdicts:
+    columns = (verdicts.keep, verdicts.score, verdicts.outlier_probability, verdicts.weight, verdicts.reason)
+    return Verdicts(*(column[:num] for column in columns))
+
+
+def _status(status: str, verdicts: Verdicts) -> str:
+    """As of a calibrator, of this frame's readings alone."""
+    if status not in ("ok", "mostly_unusable"):
+        return status
+    return "mostly_unusable" if 2 * np.count_nonzero(~verdicts.keep) > len(verdicts) else "ok"

@@ -1,0 +1,123 @@
+"""Points of one frame found again in the next: corners, normalised patches, mutual nearest neighbours.
+
+Frames may be a second apart and displaced by a quarter of their width, where a search around the old position finds
+nothing: every corner is compared with every other. Patches are upright and of one size, which suits a video.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mrac.conventions import FloatArray, ImageArray
+
+_PIXELS: Final = 320 * 240  # of the reduced image
+_CELL_PX: Final = 24  # of the reduced image: corners are taken evenly, so many of the strongest from each cell
+_PER_CELL: Final = 4
+_MIN_CORNER: Final = 1.0  # smaller eigenvalue of the structure tensor, in grey levels² per pixel²: above sensor noise
+_RADIUS, _SPACING = 4, 2.0  # samples to either side of a patch's centre, and pixels between them
+_MIN_CONTRAST: Final = 8.0  # norm of a patch in grey levels, below which it is noise
+_MIN_SIMILARITY: Final = 0.75
+_RATIO: Final = 0.8  # Lowe's: by how much the best must be better than the second
+_NEIGHBOURS, _MIN_AGREEING = 8, 3  # a match counts where so many of the nearest others move alike
+
+
+class Corners(NamedTuple):
+    """Corners of an image and what they look like.
+
+    Attributes:
+        uv_px: (N, 2) in pixels of the image itself.
+        patch: (N, 81) float32, each of mean 0 and norm 1.
+        grey: (h, w) float32 the reduced image.
+        factor: pixels of the image per pixel of the reduced one.
+    """
+
+    uv_px: FloatArray
+    patch: NDArray[np.float32]
+    grey: NDArray[np.float32]
+    factor: float
+
+
+class Matches(NamedTuple):
+    """(N, 2) positions of the same points in one image and in the next, pixels."""
+
+    before_px: FloatArray
+    after_px: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.before_px)
+
+
+def find_corners(image: ImageArray) -> Corners:
+    """The corners of an (H, W, 3) image, by the smaller eigenvalue of the structure tensor (Shi and Tomasi 1994)."""
+    from scipy import ndimage  # noqa: PLC0415  (slow to import)
+
+    H, W = image.shape[:2]
+    factor = max(1.0, (H * W / _PIXELS) ** 0.5)
+    size = max(1, round(W / factor)), max(1, round(H / factor))
+    grey = np.asarray(Image.fromarray(image).convert("L").resize(size, Image.Resampling.BOX), np.float32)
+    smooth = ndimage.gaussian_filter(grey, 1.0)
+    if min(grey.shape) < 2:
+        return Corners(np.zeros((0, 2)), np.zeros((0, (2 * _RADIUS + 1) ** 2), np.float32), grey, factor)
+    down, right = np.gradient(smooth)
+    uu, vv, uv = (ndimage.gaussian_filter(product, 1.5) for product in (right * right, down * down, right * down))
+    strength = 0.5 * (uu + vv) - np.sqrt((0.5 * (uu - vv)) ** 2 + uv * uv)
+    peak = (strength == ndimage.maximum_filter(strength, 5)) & (strength > _MIN_CORNER)
+    peak[:_RADIUS], peak[-_RADIUS:], peak[:, :_RADIUS], peak[:, -_RADIUS:] = False, False, False, False
+    v, u = np.nonzero(peak)
+    chosen = _strongest(strength[v, u], (v // _CELL_PX) * (grey.shape[1] // _CELL_PX + 1) + u // _CELL_PX)
+    at = np.stack([u, v], axis=1)[chosen].astype(np.float64)
+    return Corners((at + 0.5) * factor - 0.5, _patches(smooth, at), grey, factor)
+
+
+def _strongest(strength: FloatArray, cell: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Which of (N,) corners are among the strongest of their cells."""
+    order = np.lexsort((-strength, cell))
+    first = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    rank = np.arange(order.size) - np.repeat(first, np.diff(first, append=order.size))
+    return order[rank < _PER_CELL]
+
+
+def _patches(smooth: FloatArray, at: FloatArray) -> NDArray[np.float32]:
+    """(N, 81) normalised patches around (N, 2) positions."""
+    from scipy import ndimage  # noqa: PLC0415
+
+    steps = _SPACING * np.arange(-_RADIUS, _RADIUS + 1)
+    u, v = (at[:, i, None, None] for i in (0, 1))
+    u, v = np.broadcast_arrays(u + steps[None, None], v + steps[None, :, None])
+    patch = ndimage.map_coordinates(smooth, [v, u], order=1, mode="nearest").reshape(len(at), -1)
+    patch = patch - patch.mean(axis=1, keepdims=True)
+    norm = np.sqrt((patch * patch).sum(axis=1, keepdims=True))
+    return np.asarray(patch / np.maximum(norm, _MIN_CONTRAST), np.float32)
+
+
+def match(before: Corners, after: Corners) -> Matches:
+    """The corners found in both images: each the other's best, clearly better than the second, and not alone."""
+    none = Matches(np.zeros((0, 2)), np.zeros((0, 2)))
+    if min(len(before.patch), len(after.patch)) <= _NEIGHBOURS:
+        return none
+    similar = before.patch @ after.patch.T
+    best = similar.argmax(axis=1)
+    here = np.arange(best.size)
+    second = np.partition(similar, -2, axis=1)[:, -2]
+    score = similar[here, best]
+    good = (similar.argmax(axis=0)[best] == here) & (score > _MIN_SIMILARITY)
+    good &= 1.0 - score < _RATIO * (1.0 - second)
+    p, q = before.uv_px[good], after.uv_px[best[good]]
+    if len(p) <= _NEIGHBOURS:
+        return none
+    moved = q - p
+    apart = np.linalg.norm(p[:, None] - p[None], axis=2)
+    near = np.argsort(apart, axis=1, kind="stable")[:, 1 : _NEIGHBOURS + 1]
+    # Displacements differ more, the farther two points are apart: by parallax and by rotation.
+    within = 4.0 * before.factor + 0.1 * np.take_along_axis(apart, near, axis=1)
+    agreeing = (np.linalg.norm(moved[near] - moved[:, None], axis=2) < within).sum(axis=1) >= _MIN_AGREEING
+    return Matches(p[agreeing], q[agreeing])
+
+
+def difference(before: Corners, after: Corners) -> float:
+    """Mean absolute difference of the reduced images, grey levels; 255 where their sizes differ."""
+    if before.grey.shape != after.grey.shape:
+        return 255.0
+    return float(np.abs(after.grey - before.grey).mean())
