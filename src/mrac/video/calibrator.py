@@ -18,7 +18,7 @@ from mrac.relative import fill_invalid, sample_bilinear, typical_range
 from mrac.result import MetricDepth, Verdicts
 from mrac.types import INLIER_WEIGHT, RelativeDepth
 from mrac.video.carried import Carried, with_carried
-from mrac.video.level import Level, find_level
+from mrac.video.level import Drift, find_drift, shapes
 from mrac.video.matching import Corners, difference, find_corners, match
 from mrac.video.motion import REST, Motion, find_motion
 
@@ -121,16 +121,16 @@ class VideoCalibrator:
         camera = self._camera(image)
         carried, motion, cut = self._moved(corners, camera, time_s)
         carried = carried.apart_from(anchors.uv_px, image.shape[:2])
-        level = self._level(carried, anchors, relative, image.shape[:2])
-        if level.jump:
-            carried, cut, level = Carried.none(), "level", Level(0.0, 0.0, False, 1.0)
-        carried = carried.shifted(level.change)
+        drift = self._drift(carried, anchors, relative, image.shape[:2])
+        if drift.jump:
+            carried, cut = Carried.none(), "level"
+        carried = carried.shifted(shapes(carried.uv_px, carried.z_m, image.shape[:2]) @ drift.change)
         video_ms = (time.perf_counter() - start) * 1e3
         result = self.calibrator(image, with_carried(anchors, carried), relative, camera=self.camera)
         K = len(anchors)
         self._remember(result, anchors, carried, corners, time_s)
-        self._learn(level, len(carried))
-        self.last = FrameState(cut, len(carried), level.change, float("nan") if cut else motion.error_px)
+        self._learn(drift, len(carried))
+        self.last = FrameState(cut, len(carried), float(drift.change[0]), float("nan") if cut else motion.error_px)
         verdicts = _first(result.anchors, K)
         return replace(
             result,
@@ -174,13 +174,13 @@ class VideoCalibrator:
             return Carried.none(), REST, "picture"
         return past.carried.moved(motion, camera, past.depth_m, steps * self._step_var), motion, ""
 
-    def _level(
+    def _drift(
         self, carried: Carried, anchors: Anchors, relative: RelativeDepth | None, shape: tuple[int, int]
-    ) -> Level:
+    ) -> Drift:
         """The common error of the carried readings."""
         good = in_image(anchors.uv_px, (shape[1], shape[0])) & np.isfinite(anchors.z_m) & (anchors.z_m > 0.0)
         if not len(carried) or not good.any():
-            return Level(0.0, self._drift_var, False, 1.0)
+            return Drift(np.zeros(4), self._drift_var, False, 1.0)
         current = Carried.of(anchors, good)
         both = carried.joined(current)
         log_z, x, x_range = np.log(both.z_m), None, (0.0, 1.0)
@@ -189,7 +189,8 @@ class VideoCalibrator:
             x, x_range = sample_bilinear(field, both.uv_px), typical_range(field)
         trend = x if x is not None and relative is not None and relative.space == "log_depth" else 0.0
         features = features_without_image(both.uv_px, x, x_range, LengthScales())
-        return find_level(features, log_z - trend, both.log_var, len(carried), self._drift_var)
+        error_shapes = shapes(carried.uv_px, carried.z_m, shape)
+        return find_drift(features, log_z - trend, both.log_var, error_shapes, self._drift_var)
 
     def _remember(
         self, result: MetricDepth, anchors: Anchors, carried: Carried, corners: Corners, time_s: float | None
@@ -200,12 +201,12 @@ class VideoCalibrator:
         kept = both.thinned(self.max_carried, result.depth_m.shape) if self.max_carried else Carried.none()
         self._past = _Past(corners, result.depth_m, kept, time_s)
 
-    def _learn(self, level: Level, num_carried: int) -> None:
+    def _learn(self, drift: Drift, num_carried: int) -> None:
         """Noise of the next steps, from how large the differences of this one were."""
         if not num_carried:
             return
-        drift_var = (1.0 - _LEARNING) * self._drift_var + _LEARNING * (level.change**2 + level.var)
-        step_var = self._step_var * level.ratio ** (2.0 * _LEARNING)
+        drift_var = (1.0 - _LEARNING) * self._drift_var + _LEARNING * (float(drift.change[0]) ** 2 + drift.var)
+        step_var = self._step_var * drift.ratio ** (2.0 * _LEARNING)
         limits = (_MAX_FACTOR**-2, _MAX_FACTOR**2)
         self._drift_var = float(np.clip(drift_var, *(_DRIFT_STD**2 * limit for limit in limits)))
         self._step_var = float(np.clip(step_var, *(_STEP_STD**2 * limit for limit in limits)))

@@ -74,8 +74,8 @@ class Carried:
         seen = in_image(uv_px, (W, H)) & (z_m > MIN_DEPTH_M) & (z_m < MAX_DEPTH_M) & (log_var < _MAX_STD**2)
         return type(self)(uv_px, z_m, log_var).take(seen)
 
-    def shifted(self, change: float) -> Self:
-        """The same with log depth changed by a common amount."""
+    def shifted(self, change: FloatArray) -> Self:
+        """The same with log depth changed, by (B,)."""
         return type(self)(self.uv_px, self.z_m * np.exp(change), self.log_var)
 
     def apart_from(self, uv_px: FloatArray, shape: tuple[int, int]) -> Self:

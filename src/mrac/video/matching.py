@@ -67,7 +67,8 @@ def find_corners(image: ImageArray) -> Corners:
     peak[:_RADIUS], peak[-_RADIUS:], peak[:, :_RADIUS], peak[:, -_RADIUS:] = False, False, False, False
     v, u = np.nonzero(peak)
     chosen = _strongest(strength[v, u], (v // _CELL_PX) * (grey.shape[1] // _CELL_PX + 1) + u // _CELL_PX)
-    at = np.stack([u, v], axis=1)[chosen].astype(np.float64)
+    at = np.stack([u, v], axis=1)[chosen]
+    at = at + _within_pixel(strength, at)
     return Corners((at + 0.5) * factor - 0.5, _patches(smooth, at), grey, factor)
 
 
@@ -77,6 +78,16 @@ def _strongest(strength: FloatArray, cell: NDArray[np.intp]) -> NDArray[np.intp]
     first = np.flatnonzero(np.diff(cell[order], prepend=-1))
     rank = np.arange(order.size) - np.repeat(first, np.diff(first, append=order.size))
     return order[rank < _PER_CELL]
+
+
+def _within_pixel(strength: FloatArray, at: NDArray[np.intp]) -> FloatArray:
+    """(N, 2) where in its pixel a peak lies: the top of a parabola through it and its neighbours, along each axis."""
+    u, v = at.T
+    here, offsets = strength[v, u], []
+    for across, down in ((1, 0), (0, 1)):
+        low, high = strength[v - down, u - across], strength[v + down, u + across]
+        offsets.append(0.5 * (low - high) / np.minimum(low + high - 2.0 * here, -1e-6))
+    return np.clip(np.stack(offsets, axis=1), -0.5, 0.5)
 
 
 def _patches(smooth: FloatArray, at: FloatArray) -> NDArray[np.float32]:
