@@ -1,6 +1,7 @@
 """Calibrates the frames of a video: readings of past frames, moved to where they are now, count beside this frame's."""
 
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -27,6 +28,8 @@ _STILL: Final = 1.0  # mean difference in grey levels up to which a picture with
 _STEP_STD: Final = 0.01  # of log depth per frame: of each moved reading by itself, and of all together, at first
 _DRIFT_STD: Final = 0.01
 _LEARNING: Final = 0.1  # share of a new frame in the learned noise
+# Frames that are remembered: where the last one was blurred or hidden, one before it may still show this scene.
+_REMEMBERED: Final = 4
 _MAX_FACTOR: Final = 5.0  # by which learned deviations differ from these at most
 
 
@@ -39,18 +42,20 @@ class FrameState:
             agree on another depth), `size` or `time` (the image's size changed, time ran backwards); empty otherwise.
         num_carried: readings of past frames that were used.
         level_change: of log depth, by which these were corrected together.
-        error_px: of the camera's motion since the last frame; NaN at a cut.
+        error_px: of the camera's motion; NaN at a cut.
+        frames_back: how long ago the frame was that the readings were carried over from: 1 is the last; 0 at a cut.
     """
 
     cut: str
     num_carried: int
     level_change: float
     error_px: float
+    frames_back: int
 
 
 @dataclass(frozen=True, eq=False)
 class _Past:
-    """What is kept of the last frame: memory does not grow with the number of frames."""
+    """What is kept of a frame: memory does not grow with the number of frames."""
 
     corners: Corners
     depth_m: FloatArray
@@ -78,7 +83,7 @@ class VideoCalibrator:
     """
 
     def __init__(
-        self, calibrator: Calibrator | None = None, *, camera: Camera | None = None, max_carried: int = 200
+        self, calibrator: Calibrator | None = None, *, camera: Camera | None = None, max_carried: int = 100
     ) -> None:
         if isinstance(max_carried, bool) or not isinstance(max_carried, int) or max_carried < 0:
             raise ContractError(f"VideoCalibrator.max_carried: {max_carried!r} arrived; a whole number >= 0 is needed")
@@ -89,10 +94,10 @@ class VideoCalibrator:
 
     def reset(self) -> None:
         """Forgets all frames so far: the next one is the first."""
-        self._past: _Past | None = None
+        self._past: deque[_Past] = deque(maxlen=_REMEMBERED)
         self._interval_s: float | None = None
         self._step_var, self._drift_var = _STEP_STD**2, _DRIFT_STD**2
-        self.last = FrameState("first", 0, 0.0, float("nan"))
+        self.last = FrameState("first", 0, 0.0, float("nan"), 0)
 
     def __call__(
         self, image: ImageArray, anchors: Anchors, relative: RelativeDepth | None = None, *, time_s: float | None = None
@@ -119,7 +124,7 @@ class VideoCalibrator:
         foundation_ms, start = (time.perf_counter() - start) * 1e3, time.perf_counter()
         corners = find_corners(image)
         camera = self._camera(image)
-        carried, motion, cut = self._moved(corners, camera, time_s)
+        carried, motion, cut, back = self._moved(corners, camera, time_s)
         carried = carried.apart_from(anchors.uv_px, image.shape[:2])
         drift = self._drift(carried, anchors, relative, image.shape[:2])
         if drift.jump:
@@ -128,9 +133,14 @@ class VideoCalibrator:
         video_ms = (time.perf_counter() - start) * 1e3
         result = self.calibrator(image, with_carried(anchors, carried), relative, camera=self.camera)
         K = len(anchors)
+        if cut:
+            self.last = FrameState(cut, 0, 0.0, float("nan"), 0)
+        else:
+            self.last = FrameState("", len(carried), float(drift.change[0]), motion.error_px, back)
+        if cut and cut != "picture":  # another picture may be a glance aside
+            self._past.clear()
         self._remember(result, anchors, carried, corners, time_s)
         self._learn(drift, len(carried))
-        self.last = FrameState(cut, len(carried), float(drift.change[0]), float("nan") if cut else motion.error_px)
         verdicts = _first(result.anchors, K)
         return replace(
             result,
@@ -152,27 +162,26 @@ class VideoCalibrator:
             return self.camera if (self.camera.width, self.camera.height) == (W, H) else self.camera.resized(W, H)
         return Camera(_FOCAL * W, _FOCAL * W, (W - 1) / 2, (H - 1) / 2, W, H)
 
-    def _moved(self, corners: Corners, camera: Camera, time_s: float | None) -> tuple[Carried, Motion, str]:
-        """The carried readings in this frame, the motion since the last, and why there is none."""
-        past = self._past
-        if past is None:
-            return Carried.none(), REST, "first"
-        if past.depth_m.shape != (camera.height, camera.width):
-            return Carried.none(), REST, "size"
-        steps = 1.0
-        if time_s is not None and past.time_s is not None:
-            if time_s <= past.time_s:
-                return Carried.none(), REST, "time"
-            passed = time_s - past.time_s
-            self._interval_s = passed if self._interval_s is None else self._interval_s
-            steps = passed / self._interval_s
-        matches = match(past.corners, corners)
-        motion = find_motion(matches, sample_bilinear(past.depth_m, matches.before_px), camera)
-        if motion is None and difference(past.corners, corners) <= _STILL:
-            motion = REST
-        if motion is None:
-            return Carried.none(), REST, "picture"
-        return past.carried.moved(motion, camera, past.depth_m, steps * self._step_var), motion, ""
+    def _moved(self, corners: Corners, camera: Camera, time_s: float | None) -> tuple[Carried, Motion, str, int]:
+        """The carried readings in this frame, the motion, why there is none, and how many frames ago it began."""
+        if not self._past:
+            return Carried.none(), REST, "first", 0
+        last = self._past[-1]
+        if last.depth_m.shape != (camera.height, camera.width):
+            return Carried.none(), REST, "size", 0
+        if time_s is not None and last.time_s is not None:
+            if time_s <= last.time_s:
+                return Carried.none(), REST, "time", 0
+            self._interval_s = time_s - last.time_s if self._interval_s is None else self._interval_s
+        for back, past in enumerate(reversed(self._past), 1):
+            motion = _motion(past, corners, camera)
+            if motion is not None:
+                steps = float(back)
+                if time_s is not None and past.time_s is not None and self._interval_s is not None:
+                    steps = (time_s - past.time_s) / self._interval_s
+                moved = past.carried.moved(motion, camera, past.depth_m, steps * self._step_var)
+                return moved, motion, "", back
+        return Carried.none(), REST, "picture", 0
 
     def _drift(
         self, carried: Carried, anchors: Anchors, relative: RelativeDepth | None, shape: tuple[int, int]
@@ -199,7 +208,7 @@ class VideoCalibrator:
         right = result.anchors.keep & (result.anchors.weight >= INLIER_WEIGHT)
         both = Carried.of(anchors, right[:K]).joined(carried.take(right[K:]))
         kept = both.thinned(self.max_carried, result.depth_m.shape) if self.max_carried else Carried.none()
-        self._past = _Past(corners, result.depth_m, kept, time_s)
+        self._past.append(_Past(corners, result.depth_m, kept, time_s))
 
     def _learn(self, drift: Drift, num_carried: int) -> None:
         """Noise of the next steps, from how large the differences of this one were."""
@@ -210,6 +219,13 @@ class VideoCalibrator:
         limits = (_MAX_FACTOR**-2, _MAX_FACTOR**2)
         self._drift_var = float(np.clip(drift_var, *(_DRIFT_STD**2 * limit for limit in limits)))
         self._step_var = float(np.clip(step_var, *(_STEP_STD**2 * limit for limit in limits)))
+
+
+def _motion(past: _Past, corners: Corners, camera: Camera) -> Motion | None:
+    """The motion of the camera since a past frame, or None where the two show different scenes."""
+    matches = match(past.corners, corners)
+    motion = find_motion(matches, sample_bilinear(past.depth_m, matches.before_px), camera)
+    return REST if motion is None and difference(past.corners, corners) <= _STILL else motion
 
 
 def _first(verdicts: Verdicts, num: int) -> Verdicts:
