@@ -117,19 +117,20 @@ class VideoCalibrator:
             ContractError: as of `Calibrator`; the state is then as before the call.
         """
         check_call(image, anchors, relative)
+        shape = image.shape[0], image.shape[1]
         start, given = time.perf_counter(), relative is not None
-        cache = "off"
+        cache: str = "off"
         if relative is None:
             relative, cache = self.calibrator._predict(image)
         foundation_ms, start = (time.perf_counter() - start) * 1e3, time.perf_counter()
         corners = find_corners(image)
         camera = self._camera(image)
         carried, motion, cut, back = self._moved(corners, camera, time_s)
-        carried = carried.apart_from(anchors.uv_px, image.shape[:2])
-        drift = self._drift(carried, anchors, relative, image.shape[:2])
+        carried = carried.apart_from(anchors.uv_px, shape)
+        drift = self._drift(carried, anchors, relative, shape)
         if drift.jump:
             carried, cut = Carried.none(), "level"
-        carried = carried.shifted(shapes(carried.uv_px, carried.z_m, image.shape[:2]) @ drift.change)
+        carried = carried.shifted(shapes(carried.uv_px, carried.z_m, shape) @ drift.change)
         video_ms = (time.perf_counter() - start) * 1e3
         result = self.calibrator(image, with_carried(anchors, carried), relative, camera=self.camera)
         K = len(anchors)
@@ -207,7 +208,11 @@ class VideoCalibrator:
         K = len(anchors)
         right = result.anchors.keep & (result.anchors.weight >= INLIER_WEIGHT)
         both = Carried.of(anchors, right[:K]).joined(carried.take(right[K:]))
-        kept = both.thinned(self.max_carried, result.depth_m.shape) if self.max_carried else Carried.none()
+        kept = (
+            both.thinned(self.max_carried, (result.depth_m.shape[0], result.depth_m.shape[1]))
+            if self.max_carried
+            else Carried.none()
+        )
         self._past.append(_Past(corners, result.depth_m, kept, time_s))
 
     def _learn(self, drift: Drift, num_carried: int) -> None:
@@ -216,9 +221,13 @@ class VideoCalibrator:
             return
         drift_var = (1.0 - _LEARNING) * self._drift_var + _LEARNING * (float(drift.change[0]) ** 2 + drift.var)
         step_var = self._step_var * drift.ratio ** (2.0 * _LEARNING)
-        limits = (_MAX_FACTOR**-2, _MAX_FACTOR**2)
-        self._drift_var = float(np.clip(drift_var, *(_DRIFT_STD**2 * limit for limit in limits)))
-        self._step_var = float(np.clip(step_var, *(_STEP_STD**2 * limit for limit in limits)))
+        self._drift_var = _limited(drift_var, _DRIFT_STD)
+        self._step_var = _limited(step_var, _STEP_STD)
+
+
+def _limited(var: float, std: float) -> float:
+    """A variance whose deviation differs from `std` by `_MAX_FACTOR` at most."""
+    return min(max(var, (std / _MAX_FACTOR) ** 2), (std * _MAX_FACTOR) ** 2)
 
 
 def _motion(past: _Past, corners: Corners, camera: Camera) -> Motion | None:
@@ -229,8 +238,13 @@ def _motion(past: _Past, corners: Corners, camera: Camera) -> Motion | None:
 
 
 def _first(verdicts: Verdicts, num: int) -> Verdicts:
-    columns = (verdicts.keep, verdicts.score, verdicts.outlier_probability, verdicts.weight, verdicts.reason)
-    return Verdicts(*(column[:num] for column in columns))
+    return Verdicts(
+        verdicts.keep[:num],
+        verdicts.score[:num],
+        verdicts.outlier_probability[:num],
+        verdicts.weight[:num],
+        verdicts.reason[:num],
+    )
 
 
 def _status(status: str, verdicts: Verdicts) -> str:

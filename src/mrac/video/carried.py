@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mrac.anchors import Anchors
 from mrac.camera import Camera
@@ -119,7 +120,7 @@ def with_carried(anchors: Anchors, carried: Carried) -> Anchors:
     )
 
 
-def _pixels(uv_px: FloatArray, shape: tuple[int, int]) -> tuple[FloatArray, FloatArray]:
+def _pixels(uv_px: FloatArray, shape: tuple[int, int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Row and column of the pixels of (K, 2) positions, at the border those beyond it."""
     column, row = np.floor(uv_px + 0.5).astype(np.intp).T
     return row.clip(0, shape[0] - 1), column.clip(0, shape[1] - 1)

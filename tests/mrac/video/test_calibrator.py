@@ -134,7 +134,8 @@ def test_the_order_of_the_readings_does_not_matter() -> None:
     image, relative = texture(), RelativeDepth(np.log(plane()), "log_depth")
     one, other = plain(), plain()
     for anchors, _ in noisy(4):
-        turned = Anchors(anchors.uv_px[::-1], anchors.z_m[::-1])
+        assert anchors.sigma_m is not None
+        turned = Anchors(anchors.uv_px[::-1], anchors.z_m[::-1], anchors.sigma_m[::-1])
         a, b = one(image, anchors, relative), other(image, turned, relative)
         np.testing.assert_allclose(a.depth_m, b.depth_m, rtol=1e-5)
         np.testing.assert_array_equal(a.anchors.keep, b.anchors.keep[::-1])
