@@ -85,7 +85,8 @@ class VideoCalibrator:
     def __init__(
         self, calibrator: Calibrator | None = None, *, camera: Camera | None = None, max_carried: int = 100
     ) -> None:
-        if isinstance(max_carried, bool) or not isinstance(max_carried, int) or max_carried < 0:
+        most: Any = max_carried
+        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
             raise ContractError(f"VideoCalibrator.max_carried: {max_carried!r} arrived; a whole number >= 0 is needed")
         self.calibrator = Calibrator() if calibrator is None else calibrator
         self.camera = camera

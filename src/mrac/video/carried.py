@@ -45,7 +45,7 @@ class Carried:
     def __len__(self) -> int:
         return self.z_m.size
 
-    def take(self, which: BoolArray) -> Self:
+    def take(self, which: BoolArray | NDArray[np.intp]) -> Self:
         """A subset."""
         return type(self)(self.uv_px[which], self.z_m[which], self.log_var[which])
 
@@ -94,13 +94,11 @@ class Carried:
         side = max(1.0, (H * W / (2.0 * max(most, 1))) ** 0.5)
         row, column = (self.uv_px[:, ::-1] // side).astype(np.intp).T
         cell = row * (int(W / side) + 2) + column
-        order = np.lexsort((self.log_var, cell))
+        # By position where variances are equal: the order in which readings came must not matter.
+        order = np.lexsort((*self.uv_px.T, self.log_var, cell))
         _, first = np.unique(cell[order], return_index=True)
         best = order[first]
-        best = best[np.argsort(self.log_var[best], kind="stable")][:most]
-        which = np.zeros(len(self), np.bool_)
-        which[best] = True
-        return self.take(which)
+        return self.take(best[np.argsort(self.log_var[best], kind="stable")][:most])
 
 
 def with_carried(anchors: Anchors, carried: Carried) -> Anchors:

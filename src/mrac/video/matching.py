@@ -67,8 +67,8 @@ def find_corners(image: ImageArray) -> Corners:
     peak[:_RADIUS], peak[-_RADIUS:], peak[:, :_RADIUS], peak[:, -_RADIUS:] = False, False, False, False
     v, u = np.nonzero(peak)
     chosen = _strongest(strength[v, u], (v // _CELL_PX) * (grey.shape[1] // _CELL_PX + 1) + u // _CELL_PX)
-    at = np.stack([u, v], axis=1)[chosen]
-    at = at + _within_pixel(strength, at)
+    pixel = np.stack([u, v], axis=1)[chosen]
+    at = pixel + _within_pixel(strength, pixel)
     return Corners((at + 0.5) * factor - 0.5, _patches(smooth, at), grey, factor)
 
 
@@ -87,7 +87,7 @@ def _within_pixel(strength: FloatArray, at: NDArray[np.intp]) -> FloatArray:
     for across, down in ((1, 0), (0, 1)):
         low, high = strength[v - down, u - across], strength[v + down, u + across]
         offsets.append(0.5 * (low - high) / np.minimum(low + high - 2.0 * here, -1e-6))
-    return np.clip(np.stack(offsets, axis=1), -0.5, 0.5)
+    return np.asarray(np.clip(np.stack(offsets, axis=1), -0.5, 0.5))
 
 
 def _patches(smooth: FloatArray, at: FloatArray) -> NDArray[np.float32]:
@@ -97,7 +97,7 @@ def _patches(smooth: FloatArray, at: FloatArray) -> NDArray[np.float32]:
     steps = _SPACING * np.arange(-_RADIUS, _RADIUS + 1)
     u, v = (at[:, i, None, None] for i in (0, 1))
     u, v = np.broadcast_arrays(u + steps[None, None], v + steps[None, :, None])
-    patch = ndimage.map_coordinates(smooth, [v, u], order=1, mode="nearest").reshape(len(at), -1)
+    patch = ndimage.map_coordinates(smooth, [v, u], order=1, mode="nearest").reshape(len(at), steps.size**2)
     patch = patch - patch.mean(axis=1, keepdims=True)
     norm = np.sqrt((patch * patch).sum(axis=1, keepdims=True))
     return np.asarray(patch / np.maximum(norm, _MIN_CONTRAST), np.float32)
