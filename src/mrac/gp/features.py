@@ -182,11 +182,15 @@ def appearance(image: ImageArray) -> tuple[FloatArray, FloatArray]:
     return colour, smooth_within_edges(positions, colour)
 
 
+def cell_grid(height: int, width: int) -> tuple[int, int]:
+    """(h, w) of the cells of an image of that size."""
+    step = max(1, round(min(height, width) / _CELLS), -(-max(height, width) // _MAX_CELLS))
+    return max(1, height // step), max(1, width // step)
+
+
 def _opponents(image: ImageArray) -> FloatArray:
     """Opponent colours of the image downsampled to cells: (3, h, w) float32."""
-    H, W = image.shape[:2]
-    step = max(1, round(min(H, W) / _CELLS), -(-max(H, W) // _MAX_CELLS))
-    small = Image.fromarray(image).resize((max(1, W // step), max(1, H // step)), Image.Resampling.BOX)
+    small = Image.fromarray(image).resize(cell_grid(*image.shape[:2])[::-1], Image.Resampling.BOX)
     r, g, b = np.moveaxis(np.asarray(small, dtype=np.float32), 2, 0) / np.float32(255.0)
     return np.stack([(r + g + b) / np.float32(3.0), r - g, (r + g) / np.float32(2.0) - b])
 

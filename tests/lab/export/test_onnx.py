@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from mrac.errors import MissingExtra
+from mrac.gpu.network import DepthNetwork, NetworkOptions
 from mrac.lab.export.onnx import Bits, export_onnx
-from mrac.lab.train.foundation.network import DepthNetwork, NetworkOptions
 from mrac.lab.train.foundation.run import export_foundation
 
 

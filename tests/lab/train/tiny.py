@@ -8,7 +8,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from mrac.lab.train.foundation.network import NetworkOptions
+from mrac.gpu.network import NetworkOptions
 from mrac.lab.train.foundation.training import FoundationOptions, Phase
 from mrac.lab.train.frames import Frames
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812  (as everyone calls it; the tables below stay on one line each)
 
-from mrac.lab.train.foundation import network as train_network
+from mrac.gpu import network as train_network
 from mrac.vi_depth.network import Fusion, InvertedResidual, SameConvolution, ScaleMapLearner
 
 FACTS = Path(__file__).parents[4] / "shared" / "facts" / "vi_depth_sml_keys.tsv"

@@ -12,10 +12,10 @@ from PIL import Image
 from rich.progress import track
 
 from mrac.foundation.embedded import NETWORK, input_size
+from mrac.gpu.network import NetworkOptions
 from mrac.lab.data.manifest import read_manifest
 from mrac.lab.studies.protocol import results_folder, write_results
 from mrac.lab.train.foundation.checkpoint import load_network
-from mrac.lab.train.foundation.network import NetworkOptions
 from mrac.runtime.onnx_session import run_network
 
 

@@ -5,8 +5,8 @@ import torch
 from PIL import Image
 from torch.nn import functional
 
+from mrac.gpu.network import Convolution, DepthNetwork, Encoder, NetworkOptions
 from mrac.lab.train.foundation.imagenet_weights import published_encoder
-from mrac.lab.train.foundation.network import Convolution, DepthNetwork, Encoder, NetworkOptions
 
 
 @pytest.fixture(scope="module")

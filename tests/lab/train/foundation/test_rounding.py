@@ -10,8 +10,8 @@ import torch
 from onnx import numpy_helper
 from torch import Tensor, nn
 
+from mrac.gpu.network import Convolution, DepthNetwork, NetworkOptions
 from mrac.lab.export.onnx import KEPT_WHOLE, STEPS, Bits
-from mrac.lab.train.foundation.network import Convolution, DepthNetwork, NetworkOptions
 from mrac.lab.train.foundation.rounding import round_weights
 from mrac.lab.train.foundation.run import export_foundation
 from tests.lab.export.test_onnx import lively

@@ -16,9 +16,9 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 from mrac import ContractError
+from mrac.gpu.network import DepthNetwork
 from mrac.lab.train.foundation import imagenet_weights as published
 from mrac.lab.train.foundation import run as recipe
-from mrac.lab.train.foundation.network import DepthNetwork
 from mrac.lab.train.foundation.run import RunOptions, choose_device, is_held_out, train_foundation
 from mrac.lab.train.foundation.training import FoundationOptions, FoundationTraining
 from mrac.lab.train.foundation.validate import validate

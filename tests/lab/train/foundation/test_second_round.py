@@ -7,8 +7,8 @@ import torch
 from rich.console import Console
 
 from mrac import ContractError
+from mrac.gpu.network import DepthNetwork, NetworkOptions
 from mrac.lab.train.foundation.checkpoint import load_network, save_network
-from mrac.lab.train.foundation.network import DepthNetwork, NetworkOptions
 from mrac.lab.train.foundation.run import RunOptions, train_foundation
 from mrac.lab.train.foundation.training import FoundationOptions, FoundationTraining, second_round
 from tests.lab.train import tiny

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 import torch
 
+from mrac.gpu.network import DepthNetwork
 from mrac.lab.train.foundation.losses import log_target, shift_invariant_l1
-from mrac.lab.train.foundation.network import DepthNetwork
 from mrac.lab.train.foundation.training import (
     CANONICAL_FOCAL,
     FoundationOptions,

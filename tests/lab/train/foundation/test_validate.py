@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from mrac.lab.train.foundation.network import DepthNetwork
+from mrac.gpu.network import DepthNetwork
 from mrac.lab.train.foundation.validate import validate
 from tests.lab.train import tiny
 

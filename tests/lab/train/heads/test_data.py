@@ -15,10 +15,10 @@ from torch import Tensor
 from mrac import ContractError, RelativeDepth
 from mrac.foundation import embedded
 from mrac.foundation.embedded import Embedded
+from mrac.gpu.network import DepthNetwork, NetworkOptions
 from mrac.head._rendering import working_size
 from mrac.lab.train.folds import fold_of
 from mrac.lab.train.foundation.checkpoint import save_network
-from mrac.lab.train.foundation.network import DepthNetwork, NetworkOptions
 from mrac.lab.train.frames import Frames
 from mrac.lab.train.heads import data as head_data
 from mrac.lab.train.heads.data import (

@@ -14,8 +14,8 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from mrac.errors import ContractError, first_line
+from mrac.gpu.network import DepthNetwork, NetworkOptions
 from mrac.io.files import write_whole
-from mrac.lab.train.foundation.network import DepthNetwork, NetworkOptions
 from mrac.lab.train.foundation.training import FoundationTraining
 
 

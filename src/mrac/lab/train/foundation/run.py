@@ -13,10 +13,10 @@ import torch
 from rich.console import Console
 
 from mrac.errors import ContractError
+from mrac.gpu.network import DepthNetwork
 from mrac.lab.export.onnx import export_onnx
 from mrac.lab.train.foundation.checkpoint import load_network, load_state, save_network, save_state
 from mrac.lab.train.foundation.imagenet_weights import published_encoder
-from mrac.lab.train.foundation.network import DepthNetwork
 from mrac.lab.train.foundation.rendered import render_frames
 from mrac.lab.train.foundation.rounding import round_weights
 from mrac.lab.train.foundation.training import FoundationOptions, FoundationTraining

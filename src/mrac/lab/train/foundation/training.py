@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from mrac.gpu.network import DepthNetwork, NetworkOptions
 from mrac.lab.train.cuda_graph import GraphedStep
 from mrac.lab.train.foundation.losses import (
     affine_invariant_l1,
@@ -20,7 +21,6 @@ from mrac.lab.train.foundation.losses import (
     shift_invariant_l1,
     sky_l1,
 )
-from mrac.lab.train.foundation.network import DepthNetwork, NetworkOptions
 from mrac.lab.train.foundation.occlusion import paste_foregrounds
 from mrac.lab.train.foundation.photometric import hide_patches, vary_colours
 from mrac.lab.train.foundation.views import ViewOptions, Views, sample_views

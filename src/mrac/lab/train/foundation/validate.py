@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional
 
 from mrac.foundation.embedded import input_size
-from mrac.lab.train.foundation.network import DepthNetwork
+from mrac.gpu.network import DepthNetwork
 from mrac.lab.train.foundation.training import upsample
 from mrac.lab.train.frames import Frames
 

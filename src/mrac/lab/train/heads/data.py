@@ -21,10 +21,10 @@ from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.foundation._cached import predict
 from mrac.foundation.embedded import input_size
+from mrac.gpu.network import DepthNetwork, NetworkOptions
 from mrac.head._rendering import working_size
 from mrac.lab.train.folds import fold_of
 from mrac.lab.train.foundation.checkpoint import load_network
-from mrac.lab.train.foundation.network import DepthNetwork, NetworkOptions
 from mrac.lab.train.foundation.training import upsample
 from mrac.lab.train.frames import Frames, load_frames
 from mrac.lab.train.heads.residual_network import normalise_relative

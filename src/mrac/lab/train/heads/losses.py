@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from mrac.gpu.network import Convolution, Encoder
 from mrac.head._rendering import SIGMA_FLOOR
 from mrac.lab.train.foundation.imagenet_weights import published_encoder
 from mrac.lab.train.foundation.losses import gradient_l1
-from mrac.lab.train.foundation.network import Convolution, Encoder
 
 Features = Callable[[Tensor], Sequence[Tensor]]
 """(B, 3, H, W) in [-1, 1], H and W multiples of 32, to maps (B, C, h, w) of any sizes."""

@@ -1,0 +1,223 @@
+"""`GpuCalibrator`: the method `default` for batches of frames of one size, on a device from image to metric depth."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mrac.anchors import Anchors
+from mrac.anchors._validity import usable
+from mrac.arguments import check_call
+from mrac.conventions import ImageArray
+from mrac.errors import ContractError
+from mrac.gate.consensus import _GROUP_SIZE
+from mrac.gpu.graph import Recording
+from mrac.gpu.stages import GpuResult, Stages
+from mrac.head.kriging import _step
+
+__all__ = ["GpuCalibrator", "GpuFrame", "GpuResult"]
+
+BUCKETS: Final = (16, 32, 64, 128, _GROUP_SIZE)  # numbers of readings that are recorded; a frame is padded to one
+_MAX_PIXELS: Final = 1 << 24  # that torch can put in order, and far beyond what a batch needs
+
+
+class GpuFrame(NamedTuple):
+    """One frame of `GpuCalibrator.frames`, on the device: (H, W) depth and deviation, (K,) verdicts on its anchors."""
+
+    depth_m: Tensor
+    sigma_m: Tensor
+    outlier_probability: Tensor
+    keep: Tensor
+    weight: Tensor
+    use_relative: Tensor
+
+
+class GpuCalibrator:
+    """Calibrates batches of frames on a GPU, to what `mrac.Calibrator()` gives on a CPU: 1e-4 of the depth.
+
+    Batches of any number of frames up to `batch` are padded to a power of two, readings to one of 16, 32, 64, 128 and
+    160, and each such size is recorded as one CUDA graph by `warm_up`. Nothing then waits for the host. On the device
+    `cpu` the same runs as it is, for tests.
+
+    Args:
+        shape: (H, W) of all images.
+        batch: the most frames at once.
+        max_anchors: the most readings of a frame, up to 160: of more, the reference judges groups one after the other.
+        device: as torch names it.
+        network_dtype: in which the network computes: `float32` as the reference; `float16` and `bfloat16` are faster,
+            and no longer equal to 1e-4. Gate, fit and kriging are not affected.
+        max_dense: the most readings of a frame that may lie in dense clusters; None is all, as in the reference. Fewer
+            take less time: of clusters beyond, readings are judged as if they lay apart.
+
+    Raises:
+        ContractError: a number is out of range, or the device is not there.
+        MissingExtra: `onnx` is not installed.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        *,
+        batch: int = 1,
+        max_anchors: int = 64,
+        device: str = "cuda",
+        network_dtype: str = "float32",
+        max_dense: int | None = None,
+    ) -> None:
+        self.shape, self.batch, self.max_anchors = shape, batch, max_anchors
+        self.device = torch.device(device)
+        _check(shape, batch, max_anchors, network_dtype, self.device)
+        dense = max_anchors if max_dense is None else max_dense
+        self.stages = Stages(shape, getattr(torch, network_dtype), dense).to(self.device)
+        self.stages.eval().requires_grad_(False)
+        self._recorded: dict[tuple[int, int], Recording[GpuResult]] = {}
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """(frames, readings) of every size that `warm_up` records."""
+        frames = sorted({*(1 << i for i in range(self.batch.bit_length())), self.batch})
+        readings = sorted({*(n for n in BUCKETS if n < self.max_anchors), self.max_anchors})
+        return [(B, K) for B in frames if self.batch >= B for K in readings]
+
+    def warm_up(self, sizes: Sequence[tuple[int, int]] | None = None) -> None:
+        """Records every size, or only these of `sizes()`; seconds for each. A call of another size is refused."""
+        for size in self.sizes() if sizes is None else sizes:
+            if size not in self.sizes():
+                raise ContractError(
+                    f"gpu: warm-up of {size} (frames, readings) was asked for; one of {self.sizes()} is needed"
+                )
+            if size not in self._recorded:
+                self._recorded[size] = Recording(self.stages, self._empty(*size))
+
+    def __call__(self, images_BHW3: Tensor, uv_px_BK2: Tensor, z_m_BK: Tensor, count_B: Tensor) -> GpuResult:
+        """Calibrates a batch; returns at once, while the device computes.
+
+        The readings of each frame must be usable and one per pixel, by pixel row and then column, as
+        `mrac.anchors._validity.usable` gives them: nothing checks that here. `frames` does it for you.
+
+        Args:
+            images_BHW3: uint8 RGB.
+            uv_px_BK2: floating point positions, in the image; what lies past the count is not read.
+            z_m_BK: metres, from 1e-3 to 1e4.
+            count_B: integers, the number of readings of each frame, from 0 to K.
+
+        Returns:
+            Tensors on the device; on a GPU the next call overwrites them, so clone what is to last.
+
+        Raises:
+            ContractError: shapes do not fit together or exceed what was asked for, or the size is not warmed up.
+        """
+        B, K = z_m_BK.shape
+        self._check_call(images_BHW3, uv_px_BK2, z_m_BK, count_B)
+        recording = self._recording(B, K)
+        for own, given in zip(recording.inputs, (images_BHW3, uv_px_BK2, z_m_BK, count_B), strict=True):
+            part = own[:B, :K] if own.dim() in (2, 3) else own[:B]  # readings, or images and counts
+            part.copy_(given, non_blocking=True)
+        recording.inputs[3][B:].zero_()
+        result = recording.play()
+        depth_m, sigma_m, outlier, keep, weight, use_relative = (part[:B] for part in result)
+        return GpuResult(depth_m, sigma_m, outlier[:, :K], keep[:, :K], weight[:, :K], use_relative)
+
+    def frames(self, images: Sequence[ImageArray], anchors: Sequence[Anchors]) -> list[GpuFrame]:
+        """Calibrates up to `batch` frames as `mrac.Calibrator` takes them; merging and upload happen on the host.
+
+        Args:
+            images: (H, W, 3) uint8 each.
+            anchors: of each, up to `max_anchors` usable pixels; without stated deviations, areas or confidences.
+
+        Returns:
+            Copies that last, with a verdict on every anchor as it was given: an unusable one is not kept.
+
+        Raises:
+            ContractError: as `Calibrator`, or an anchor has what is not supported here.
+        """
+        merged = []
+        for image, each in zip(images, anchors, strict=True):
+            check_call(image, each, None)
+            for name in ("sigma_m", "extent_px", "confidence"):
+                if getattr(each, name) is not None:
+                    raise ContractError(
+                        f"gpu: anchors with {name} arrived, which only mrac.Calibrator takes; leave it out"
+                    )
+            merged.append(usable(each, self.shape, None))
+            if len(each) and not len(merged[-1].readings):
+                raise ContractError(
+                    f"gpu: none of the {len(each)} anchors of a frame is usable; at least one is needed"
+                )
+        B, K = len(merged), max([1, *(len(one.readings) for one in merged)])
+        uv_px, z_m = np.zeros((B, K, 2)), np.ones((B, K))
+        for i, one in enumerate(merged):
+            uv_px[i, : len(one.readings)], z_m[i, : len(one.readings)] = one.readings.uv_px, one.readings.z_m
+        count = torch.tensor([len(one.readings) for one in merged])
+        result = self(torch.from_numpy(np.stack(images)), torch.from_numpy(uv_px), torch.from_numpy(z_m), count)
+        return [_frame(result, i, one.place) for i, one in enumerate(merged)]
+
+    def _recording(self, B: int, K: int) -> Recording[GpuResult]:
+        size = next((size for size in self.sizes() if size[0] >= B and size[1] >= K), None)
+        if size is None:
+            raise ContractError(
+                f"gpu: {B} frames of {K} readings arrived, at most {self.batch} of {self.max_anchors} were asked for; "
+                "make the GpuCalibrator larger or the batch smaller"
+            )
+        if size not in self._recorded:
+            if self.device.type == "cuda":
+                raise ContractError(f"gpu: {size} (frames, readings) is not recorded; call warm_up() first")
+            self._recorded[size] = Recording(self.stages, self._empty(*size))
+        return self._recorded[size]
+
+    def _empty(self, B: int, K: int) -> tuple[Tensor, ...]:
+        zeros: Callable[..., Tensor] = torch.zeros
+        return (
+            zeros((B, *self.shape, 3), dtype=torch.uint8, device=self.device),
+            zeros((B, K, 2), dtype=torch.float64, device=self.device),
+            zeros((B, K), dtype=torch.float64, device=self.device),
+            zeros(B, dtype=torch.int64, device=self.device),
+        )
+
+    def _check_call(self, images: Tensor, uv_px: Tensor, z_m: Tensor, count: Tensor) -> None:
+        B, K = z_m.shape
+        found = tuple(images.shape), tuple(uv_px.shape), tuple(count.shape)
+        needed = (B, *self.shape, 3), (B, K, 2), (B,)
+        if found != needed or images.dtype != torch.uint8:
+            raise ContractError(
+                f"gpu: images {found[0]} {images.dtype}, uv_px {found[1]} and count {found[2]} came with z_m {(B, K)}"
+                f"; {needed[0]} uint8, {needed[1]} and {needed[2]} are needed"
+            )
+
+
+def _frame(result: GpuResult, i: int, place: np.ndarray[tuple[int], np.dtype[np.intp]]) -> GpuFrame:
+    """Frame `i`, with verdicts for all anchors: those merged into one reading share its verdict."""
+    at = torch.from_numpy(place).to(result.keep.device, non_blocking=True)
+    seen = at >= 0
+    outlier, keep, weight = (part[i][at.clamp(min=0)] for part in result[2:5])
+    return GpuFrame(
+        result.depth_m[i].clone(),
+        result.sigma_m[i].clone(),
+        torch.where(seen, outlier, 1.0),
+        keep & seen,
+        torch.where(seen, weight, 0.0),
+        result.use_relative[i].clone(),
+    )
+
+
+def _check(shape: tuple[int, int], batch: int, max_anchors: int, dtype: str, device: torch.device) -> None:
+    H, W = shape
+    if min(H, W) < 1 or H * W > _MAX_PIXELS:
+        raise ContractError(
+            f"gpu: images of {H} × {W} were asked for; sides >= 1 and up to {_MAX_PIXELS} pixels are needed"
+        )
+    if batch < 1 or not 1 <= max_anchors <= _GROUP_SIZE:
+        raise ContractError(
+            f"gpu: batch {batch} and max_anchors {max_anchors} arrived; batch >= 1 and max_anchors from 1 to "
+            f"{_GROUP_SIZE} are needed: beyond that use mrac.Calibrator"
+        )
+    if _step(shape, max_anchors) != _step(shape, 1):
+        raise ContractError(
+            f"gpu: on images of {H} × {W} the grid of the head depends on the number of readings up to {max_anchors}; "
+            "ask for fewer max_anchors"
+        )
+    if dtype not in ("float32", "float16", "bfloat16"):
+        raise ContractError(f"gpu: network_dtype {dtype!r} arrived; float32, float16 or bfloat16 is needed")
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ContractError(f"gpu: device {device} was asked for and torch finds no GPU; use device='cpu' for a trial")
