@@ -39,7 +39,8 @@ class BatchAppearance(nn.Module):
         h, w = self.cells = cell_grid(H, W)
         self.grid = rows, columns = -(-(H - 1) // step) + 1, -(-(W - 1) // step) + 1
         lengths = LengthScales()
-        self.per_px = 1.0 / (lengths.position * min(H, W))
+        # To the last bit as in the reference: it decides which of two readings as near as each other is the nearer.
+        self.per_px = float(np.float32(1.0 / (lengths.position * min(H, W))))
         constant(self, "box_rows", resize_matrix(H, h, "box", of_bytes=True))
         constant(self, "box_columns", resize_matrix(W, w, "box", of_bytes=True).T)
         v, u = np.mgrid[0:h, 0:w]

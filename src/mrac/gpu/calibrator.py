@@ -50,6 +50,7 @@ class GpuCalibrator:
             and no longer equal to 1e-4. Gate, fit and kriging are not affected.
         max_dense: the most readings of a frame that may lie in dense clusters; None is all, as in the reference. Fewer
             take less time: of clusters beyond, readings are judged as if they lay apart.
+        compile: whether `torch.compile` fuses kernels before they are recorded: minutes more at the warm-up.
 
     Raises:
         ContractError: a number is out of range, or the device is not there.
@@ -65,6 +66,7 @@ class GpuCalibrator:
         device: str = "cuda",
         network_dtype: str = "float32",
         max_dense: int | None = None,
+        compile: bool = False,
     ) -> None:
         self.shape, self.batch, self.max_anchors = shape, batch, max_anchors
         self.device = torch.device(device)
@@ -72,6 +74,8 @@ class GpuCalibrator:
         dense = max_anchors if max_dense is None else max_dense
         self.stages = Stages(shape, getattr(torch, network_dtype), dense).to(self.device)
         self.stages.eval().requires_grad_(False)
+        if compile:
+            self.stages.compile_parts()
         self._recorded: dict[tuple[int, int], Recording[GpuResult]] = {}
 
     def sizes(self) -> list[tuple[int, int]]:

@@ -40,16 +40,27 @@ class ModelResult(NamedTuple):
 class Nearest(NamedTuple):
     """(Q, K, N) the nearest others of each reading, the nearest first, and which of them exist."""
 
-    index: Tensor
+    which: Tensor
     there: Tensor
 
     def of(self, values: Tensor) -> Tensor:
         """(Q, K, N) their values."""
-        return values[:, None].expand(-1, values.shape[1], -1).gather(2, self.index)
+        return values[:, None].expand(-1, values.shape[1], -1).gather(2, self.which)
 
 
 class BatchClassifier(nn.Module):
     """From the mixture model's results to outlier probability and weight; see `mrac.gate.consensus.classifier`."""
+
+    mean_: Tensor
+    std_: Tensor
+    own_: Tensor
+    own_bias_: Tensor
+    all_: Tensor
+    all_bias_: Tensor
+    share_: Tensor
+    hidden_: Tensor
+    hidden_bias_: Tensor
+    out_: Tensor
 
     def __init__(self, gate: ConsensusLearned) -> None:
         super().__init__()
@@ -111,7 +122,7 @@ def reading_features(
         "trend": _clipped(trend - median_of(trend, valid)),
         "reading": _clipped(log_z - median_of(log_z, valid)),
         "repeated": models.repeated.double(),
-        "nearest_distance": (apart.gather(2, similar.index[:, :, :1])[..., 0] + 0.02).log(),
+        "nearest_distance": (apart.gather(2, similar.which[:, :, :1])[..., 0] + 0.02).log(),
         **_theil_sen(trend, log_z, valid),
         **_neighbours("similar", error, result.inlier, similar),
         **_neighbours("near", error, result.inlier, near),
@@ -142,7 +153,7 @@ def _leave_one_and_neighbours_out(
     inverted = inverse(total)
     residual, var, solved = leave_one_out(inverted, models.error[:, None])
     own = torch.arange(total.shape[-1], device=total.device).expand(len(total), -1)
-    members = torch.cat([similar.index, own[..., None]], dim=2)
+    members = torch.cat([similar.which, own[..., None]], dim=2)
     there = torch.cat([similar.there, torch.ones_like(similar.there[..., :1])], dim=2)
     blocks = Blocks.of(own, members, there, total.shape[-1])
     far_residual, far_var = blocks.leave_out(inverted, solved)

@@ -152,7 +152,8 @@ class BatchFit(nn.Module):
         harmonic = (share[..., None] * (floor - density).clamp(min=-300.0).exp()).sum(dim=2)
         left_out = torch.where(there[:, None], floor[:, :, 0] - harmonic.log(), 0.0).sum(dim=2)
         each = curves(self.knots, contrast[..., None], self.power) + process.shift(shape)[..., None]
-        return ((self._probabilities(joint, left_out)[..., None] * share)[..., None] * each).sum(dim=(1, 2))
+        averaged: Tensor = ((self._probabilities(joint, left_out)[..., None] * share)[..., None] * each).sum(dim=(1, 2))
+        return averaged
 
     def _contrasts(self, at_BRG: Tensor, own_B: Tensor) -> Tensor:
         """See `mrac.fit._relations.Relation.contrasts`."""
@@ -185,7 +186,7 @@ class _ShiftFree:
     def whitened_residual(self, trend: Tensor) -> Tensor:
         """(B, R, G, K)."""
         off = (self._log_z[:, None, None] - trend) * self._here[:, None, None]
-        return (off.flatten(1, 2) @ self._left.mT).unflatten(1, off.shape[1:3])
+        return (off.flatten(1, 2) @ self._left.mT).reshape(off.shape)
 
     def shift(self, trend: Tensor) -> Tensor:
         """(B, R, G) the best shift of each trend."""
@@ -194,7 +195,7 @@ class _ShiftFree:
 
     def leave_one_out(self, whitened: Tensor) -> tuple[Tensor, Tensor]:
         """(B, R, G, K) residual of each reading given the others, and (B, K) its variance."""
-        error = (whitened.flatten(1, 2) @ self._left).unflatten(1, whitened.shape[1:3])
+        error = (whitened.flatten(1, 2) @ self._left).reshape(whitened.shape)
         return error / self._precision[:, None, None], 1.0 / self._precision
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mrac.conventions import FloatArray
 from mrac.foundation.embedded import NETWORK, input_size
 from mrac.gpu.published import network_from_onnx
 from mrac.gpu.resampling import resize_matrix
@@ -43,7 +43,7 @@ class BatchFoundation(nn.Module):
         with _exact_convolutions(batch):
             maps = self.network(batch.contiguous(memory_format=torch.channels_last)).float()[:, 0]
         B = len(images_BHW3)
-        values = (maps[:B] + maps[B:].flip(2)) / 2
+        values: Tensor = (maps[:B] + maps[B:].flip(2)) / 2
         return self.up_rows @ (values @ self.up_columns)
 
 
@@ -52,7 +52,7 @@ def to_bytes(values: Tensor) -> Tensor:
     return (values + 0.5).floor_().clamp_(0.0, 255.0)
 
 
-def constant(module: nn.Module, name: str, values: FloatArray, dtype: torch.dtype = torch.float64) -> None:
+def constant(module: nn.Module, name: str, values: NDArray[Any], dtype: torch.dtype = torch.float64) -> None:
     """Gives `module` a tensor that moves with it and is no part of its weights."""
     module.register_buffer(name, torch.from_numpy(np.ascontiguousarray(values)).to(dtype), persistent=False)
 

@@ -142,8 +142,8 @@ class BatchGate(nn.Module):
         """Of 3 B models: with relative depth, without, and without by the few hypotheses that are compared."""
         found, exists = self._search(models, error_QK)
         S = exists.shape[1]
-        first, second = torch.arange(2 * B, device=error_QK.device).split(B)
-        again = torch.cat([first, second, second])
+        every = torch.arange(2 * B, device=error_QK.device)
+        again = torch.cat([every, every[B:]])
         num_alone = len(_SEARCHED) * (1 + _STARTS_ALONE)
         compared = torch.arange(S, device=error_QK.device) < num_alone
         exists = torch.cat([exists, exists[B:] & compared])
@@ -183,7 +183,7 @@ class BatchGate(nn.Module):
         state = State(amplitude.repeat(1, S), inlier, temperature.clamp(max=_TEMPERATURE), share, kinds)
         out = models.em(state, _ROUNDS)
         exists = carried_on[:, :, None] & has_factor[:, None]
-        evidence = torch.where(exists, out.evidence.unflatten(1, (S, A)) + log_prior[:, None], -torch.inf)
+        evidence = torch.where(exists, out.evidence.reshape(Q, S, A) + log_prior[:, None], -torch.inf)
         without = torch.where(has_factor, models.evidence_without_outliers(amplitude) + log_prior, -torch.inf)
         best, start = evidence.max(dim=1)
         rows = A * start + torch.arange(A, device=start.device)  # (Q, A)

@@ -110,7 +110,7 @@ class BatchKriging(nn.Module):
         per_frame = low, high, torch.where(none, -torch.inf, nearest), torch.where(none, torch.inf, farthest), num
         grid = self.appearance.grid
         return _Pixels(
-            mean.unflatten(1, grid), std.unflatten(1, grid), *(p.float().reshape(-1, 1, 1) for p in per_frame)
+            mean.reshape(-1, *grid), std.reshape(-1, *grid), *(p.float().reshape(-1, 1, 1) for p in per_frame)
         )
 
 

@@ -13,7 +13,8 @@ def inverse_root(total: Tensor) -> Tensor:
     """(..., K, K) lower triangular W of each symmetric positive definite matrix A, with Wᵀ W = A⁻¹."""
     lower = torch.linalg.cholesky_ex(total, check_errors=False).L
     identity = torch.eye(total.shape[-1], dtype=total.dtype, device=total.device).expand_as(lower)
-    return torch.linalg.solve_triangular(lower, identity, upper=False)
+    root: Tensor = torch.linalg.solve_triangular(lower, identity, upper=False)
+    return root
 
 
 def inverse(total: Tensor) -> Tensor:
@@ -64,9 +65,9 @@ class Blocks(NamedTuple):
             solved_QSK: inverse · error.
         """
         S, (D, M) = inverse_QSKK.shape[1], self.members.shape[1:]
-        block = inverse_QSKK.flatten(2).gather(2, self.entries[:, None].expand(-1, S, -1)).unflatten(2, (D, M, M))
+        block = inverse_QSKK.flatten(2).gather(2, self.entries[:, None].expand(-1, S, -1)).reshape(-1, S, D, M, M)
         # The last row of the inverse of a block is the last row of its inverse root, times the last number there.
         last = inverse_root(without_padding(block, self.there[:, None].expand(-1, S, -1, -1)))[..., -1, :]
-        solved = solved_QSK.gather(2, self.members.flatten(1)[:, None].expand(-1, S, -1)).unflatten(2, (D, M))
+        solved = solved_QSK.gather(2, self.members.flatten(1)[:, None].expand(-1, S, -1)).reshape(-1, S, D, M)
         own = last[..., -1]
         return own * (last * solved * self.there[:, None]).sum(dim=-1), own * own

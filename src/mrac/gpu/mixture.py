@@ -90,8 +90,8 @@ class Models(NamedTuple):
     def take(self, which: Tensor) -> "Models":
         """The models of these numbers, copies included."""
         blocks = Blocks(*(part[which] for part in self.blocks))
-        tensors = [part[which] for part in self[:9]]
-        return Models(*tensors, blocks, self.dense[which], self.options)
+        tensors = {name: part[which] for name, part in self._asdict().items() if isinstance(part, Tensor)}
+        return self._replace(blocks=blocks, **tensors)  # type: ignore[arg-type]
 
     def covariance(self, amplitude: Tensor, inlier: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(Q, S, K, K) of the readings, the noise (Q, S, K) that is in it, and that of an inlier (Q, S, 1)."""

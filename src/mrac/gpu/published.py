@@ -28,7 +28,7 @@ def network_from_onnx(path: Path) -> DepthNetwork:
         network = DepthNetwork(NetworkOptions())
         for module in network.modules():
             if isinstance(module, Convolution):
-                module.norm = nn.Identity()
+                module.norm = nn.Identity()  # type: ignore[assignment]
                 module.conv.bias = nn.Parameter(torch.empty(module.conv.out_channels))
     state = {name: torch.from_numpy(values) for name, values in _state(_graph(path)).items()}
     try:

@@ -62,6 +62,11 @@ class Stages(nn.Module):
         constant(self, "around_u", np.append(0.0, radius * np.cos(angle)))
         constant(self, "around_v", np.append(0.0, radius * np.sin(angle)))
 
+    def compile_parts(self) -> None:
+        """Has `torch.compile` fuse what each part does between its matrix products, at the first call of a size."""
+        for part in (self.foundation, self.appearance, self.gate, self.fit, self.head):
+            part.compile(dynamic=False)
+
     def forward(self, images_BHW3: Tensor, uv_px_BK2: Tensor, z_m_BK: Tensor, count_B: Tensor) -> GpuResult:
         """Depth of a batch; see `GpuCalibrator.__call__`."""
         relative, cells = self.seen(images_BHW3)
@@ -104,7 +109,7 @@ class Stages(nn.Module):
         H, W = self.shape
         u = (uv_px_BK2[..., :1] + self.around_u).round().clamp(0, W - 1).to(torch.int64)
         v = (uv_px_BK2[..., 1:] + self.around_v).round().clamp(0, H - 1).to(torch.int64)
-        around = relative_BHW.flatten(1).gather(1, (v * W + u).flatten(1)).unflatten(1, u.shape[1:])
+        around = relative_BHW.flatten(1).gather(1, (v * W + u).flatten(1)).reshape(u.shape)
         return torch.stack([around.amin(dim=2), around.amax(dim=2)], dim=2).double()
 
 

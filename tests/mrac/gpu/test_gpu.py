@@ -12,7 +12,7 @@ from PIL import Image
 from scipy.linalg import block_diag
 
 import mrac.gpu
-from mrac import Anchors, Calibrator
+from mrac import Anchors, Calibrator, relative
 from mrac.errors import ContractError
 from mrac.foundation.embedded import Embedded, input_size
 from mrac.gp import features as reference_features
@@ -95,6 +95,13 @@ def test_depth_and_verdicts_are_the_reference_s(calibrator: GpuCalibrator) -> No
     assert statuses[0] == statuses[1] == "ok"
 
 
+def test_readings_at_whole_pixels_are_the_reference_s(calibrator: GpuCalibrator) -> None:
+    """Many are then equally far from each other, and which of them count as the nearest must not differ."""
+    image = photograph(5)
+    anchors = readings(image, 32, 5)
+    assert_as_reference(calibrator, [image], [Anchors(anchors.uv_px.round(), anchors.z_m)])
+
+
 def test_few_readings_are_the_reference_s(calibrator: GpuCalibrator) -> None:
     images = [photograph(seed) for seed in range(4)]
     statuses = assert_as_reference(calibrator, images, [readings(image, n, n) for n, image in enumerate(images)])
@@ -158,13 +165,7 @@ def test_features_of_nodes_and_readings_are_the_reference_s() -> None:
     found = own.at_readings(cells, torch.from_numpy(uv)[None])
     np.testing.assert_allclose(found[0].numpy(), expected.at(uv, None)[:, :7], atol=1e-3)
     x = sample_bilinear(torch.from_numpy(field)[None], torch.from_numpy(uv)[None])
-    np.testing.assert_allclose(x[0].numpy(), reference_sample(field, uv), atol=1e-6)
-
-
-def reference_sample(field: NDArray[np.float32], uv: NDArray[np.float64]) -> NDArray[np.float64]:
-    from mrac.relative import sample_bilinear as sample  # noqa: PLC0415
-
-    return sample(field, uv)
+    np.testing.assert_allclose(x[0].numpy(), relative.sample_bilinear(field, uv), atol=1e-6)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 7])
@@ -266,13 +267,13 @@ def operations(run: Callable[[], object]) -> list[tuple[str, str]]:
 
     seen: list[tuple[str, str]] = []
 
-    class Listed(TorchDispatchMode):
+    class Listed(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
             out = func(*args, **(kwargs or {}))
             shape = str(tuple(out.shape)) if isinstance(out, torch.Tensor) else ""
             seen.append((str(func), shape))
             return out
 
-    with Listed():
+    with Listed():  # type: ignore[no-untyped-call]
         run()
     return seen
