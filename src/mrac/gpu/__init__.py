@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from mrac.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from mrac.gpu.calibrator import GpuCalibrator, GpuFrame, GpuResult
+    from mrac.gpu.calibrator import GpuCalibrator, GpuFrame, GpuResult, Tuning
 
-__all__ = ["GpuCalibrator", "GpuFrame", "GpuResult"]
+__all__ = ["GpuCalibrator", "GpuFrame", "GpuResult", "Tuning"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from mrac.gp.features import _EDGE, _SMOOTHNESS, _WEAKEST, LengthScales, cell_grid
 from mrac.gp.kernel import FARTHEST
 from mrac.gpu.foundation import constant, to_bytes
-from mrac.gpu.linear_algebra import inverse_root
+from mrac.gpu.linear_algebra import inverse
 from mrac.gpu.resampling import resize_matrix, row_matrix
 
 
@@ -151,14 +151,12 @@ def solve_block_tridiagonal(within: Tensor, across: Tensor, known: Tensor) -> Te
     """
     n, s = within.shape[1:3]
     if n == 1:
-        root = inverse_root(within)
-        return root.mT @ (root @ known)
+        return inverse(within) @ known
     num = n // 2  # blocks 1, 3, 5 … are eliminated; the last has no block after it where n is even
     if n % 2 == 0:
         across = torch.cat([across, torch.zeros_like(across[:, :1])], dim=1)
     before, after = across[:, 0::2], across[:, 1::2]  # from the block before to each, and from each to the next
-    root = inverse_root(within[:, 1::2])
-    solved = root.mT @ (root @ torch.cat([before.mT, after, known[:, 1::2]], dim=3))
+    solved = inverse(within[:, 1::2]) @ torch.cat([before.mT, after, known[:, 1::2]], dim=3)
     change = torch.cat([before, after.mT], dim=2) @ solved
     to_left, to_right = change[:, :, :s], change[:, : (n - 1) // 2, s:]
     left = (within[:, 0::2].clone(), known[:, 0::2].clone())

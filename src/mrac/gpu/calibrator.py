@@ -1,6 +1,7 @@
 """`GpuCalibrator`: the method `default` for batches of frames of one size, on a device from image to metric depth."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,11 +14,12 @@ from mrac.arguments import check_call
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.gate.consensus import _GROUP_SIZE
+from mrac.gpu import linear_algebra
 from mrac.gpu.graph import Recording
 from mrac.gpu.stages import GpuResult, Stages
 from mrac.head.kriging import _step
 
-__all__ = ["GpuCalibrator", "GpuFrame", "GpuResult"]
+__all__ = ["GpuCalibrator", "GpuFrame", "GpuResult", "Tuning"]
 
 BUCKETS: Final = (16, 32, 64, 128, _GROUP_SIZE)  # numbers of readings that are recorded; a frame is padded to one
 _MAX_PIXELS: Final = 1 << 24  # that torch can put in order, and far beyond what a batch needs
@@ -34,6 +36,22 @@ class GpuFrame(NamedTuple):
     use_relative: Tensor
 
 
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """How a `GpuCalibrator` computes; but for `max_dense` no choice changes a result.
+
+    Attributes:
+        max_dense: the most readings of a frame that may lie in dense clusters; None is all, as in the reference. Fewer
+            take less time: of clusters beyond, readings are judged as if they lay apart.
+        own_kernels: whether inverses are computed by `mrac.gpu.kernels` in place of cuSOLVER; on a GPU alone.
+        compile: whether `torch.compile` fuses kernels before they are recorded: minutes more at the warm-up.
+    """
+
+    max_dense: int | None = None
+    own_kernels: bool = False
+    compile: bool = False
+
+
 class GpuCalibrator:
     """Calibrates batches of frames on a GPU, to what `mrac.Calibrator()` gives on a CPU: 1e-4 of the depth.
 
@@ -48,9 +66,7 @@ class GpuCalibrator:
         device: as torch names it.
         network_dtype: in which the network computes: `float32` as the reference; `float16` and `bfloat16` are faster,
             and no longer equal to 1e-4. Gate, fit and kriging are not affected.
-        max_dense: the most readings of a frame that may lie in dense clusters; None is all, as in the reference. Fewer
-            take less time: of clusters beyond, readings are judged as if they lay apart.
-        compile: whether `torch.compile` fuses kernels before they are recorded: minutes more at the warm-up.
+        tuning: how it is computed.
 
     Raises:
         ContractError: a number is out of range, or the device is not there.
@@ -65,16 +81,16 @@ class GpuCalibrator:
         max_anchors: int = 64,
         device: str = "cuda",
         network_dtype: str = "float32",
-        max_dense: int | None = None,
-        compile: bool = False,
+        tuning: Tuning = Tuning(),  # noqa: B008  (frozen)
     ) -> None:
         self.shape, self.batch, self.max_anchors = shape, batch, max_anchors
         self.device = torch.device(device)
         _check(shape, batch, max_anchors, network_dtype, self.device)
-        dense = max_anchors if max_dense is None else max_dense
+        dense = max_anchors if tuning.max_dense is None else tuning.max_dense
         self.stages = Stages(shape, getattr(torch, network_dtype), dense).to(self.device)
         self.stages.eval().requires_grad_(False)
-        if compile:
+        self._own_kernels = tuning.own_kernels and self.device.type == "cuda"
+        if tuning.compile:
             self.stages.compile_parts()
         self._recorded: dict[tuple[int, int], Recording[GpuResult]] = {}
 
@@ -92,7 +108,8 @@ class GpuCalibrator:
                     f"gpu: warm-up of {size} (frames, readings) was asked for; one of {self.sizes()} is needed"
                 )
             if size not in self._recorded:
-                self._recorded[size] = Recording(self.stages, self._empty(*size))
+                with linear_algebra.own_kernels(self._own_kernels):
+                    self._recorded[size] = Recording(self.stages, self._empty(*size))
 
     def __call__(self, images_BHW3: Tensor, uv_px_BK2: Tensor, z_m_BK: Tensor, count_B: Tensor) -> GpuResult:
         """Calibrates a batch; returns at once, while the device computes.

@@ -3,10 +3,16 @@
 Nothing here waits for the device: the libraries' own checks, which would read a result back, are left out.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
+
+from mrac.gpu import kernels
+
+_own = False
 
 
 def inverse_root(total: Tensor) -> Tensor:
@@ -19,8 +25,22 @@ def inverse_root(total: Tensor) -> Tensor:
 
 def inverse(total: Tensor) -> Tensor:
     """(..., K, K) inverses of symmetric positive definite matrices."""
+    if _own and total.shape[-1] <= kernels.MAX_SIZE:
+        own: Tensor = kernels.invert(total)
+        return own
     root = inverse_root(total)
     return root.mT @ root
+
+
+@contextmanager
+def own_kernels(use: bool) -> Iterator[None]:
+    """Whether inverses are those of `mrac.gpu.kernels`, on a GPU, in what is computed or recorded inside."""
+    global _own  # noqa: PLW0603  (torch.compile sees a global, and no context variable)
+    before, _own = _own, use
+    try:
+        yield
+    finally:
+        _own = before
 
 
 def without_padding(total: Tensor, valid: Tensor) -> Tensor:
@@ -57,17 +77,26 @@ class Blocks(NamedTuple):
         entries = members[..., :, None] * num + members[..., None, :]
         return cls(which, there, members, entries.flatten(1))
 
-    def leave_out(self, inverse_QSKK: Tensor, solved_QSK: Tensor) -> tuple[Tensor, Tensor]:
+    def leave_out(
+        self, inverse_QSKK: Tensor, solved_QSK: Tensor, wanted: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """(Q, S, D) residual of each reading given those that are not members, and its variance.
 
         Args:
             inverse_QSKK: of the covariance, of S hypotheses.
             solved_QSK: inverse · error.
+            wanted: (Q, D) which results are looked at; None is all.
         """
         S, (D, M) = inverse_QSKK.shape[1], self.members.shape[1:]
+        if _own:
+            wanted = torch.ones_like(self.there[..., 0]) if wanted is None else wanted
+            residual, var = kernels.leave_out(inverse_QSKK, solved_QSK, self.members, self.there, wanted)
+            return residual, var
         block = inverse_QSKK.flatten(2).gather(2, self.entries[:, None].expand(-1, S, -1)).reshape(-1, S, D, M, M)
-        # The last row of the inverse of a block is the last row of its inverse root, times the last number there.
-        last = inverse_root(without_padding(block, self.there[:, None].expand(-1, S, -1, -1)))[..., -1, :]
         solved = solved_QSK.gather(2, self.members.flatten(1)[:, None].expand(-1, S, -1)).reshape(-1, S, D, M)
-        own = last[..., -1]
-        return own * (last * solved * self.there[:, None]).sum(dim=-1), own * own
+        there = self.there[:, None].expand(-1, S, -1, -1)
+        # With the reading the last of its block, the end of forward substitution is all that is needed.
+        lower = torch.linalg.cholesky_ex(without_padding(block, there), check_errors=False).L
+        end = torch.linalg.solve_triangular(lower, (solved * there)[..., None], upper=False)[..., -1, 0]
+        own = 1.0 / lower[..., -1, -1]
+        return end * own, own * own

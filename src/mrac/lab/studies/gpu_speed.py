@@ -26,8 +26,9 @@ from torch import Tensor
 
 from mrac import Anchors, Calibrator
 from mrac.conventions import ImageArray
-from mrac.gpu import GpuCalibrator
+from mrac.gpu import GpuCalibrator, Tuning
 from mrac.gpu.graph import Recording
+from mrac.gpu.linear_algebra import own_kernels
 from mrac.lab.data.manifest import read_manifest
 from mrac.lab.studies.gpu_paper import paper_scheme
 from mrac.lab.studies.protocol import draw_anchors, results_folder, truth_of, write_results
@@ -194,10 +195,17 @@ def default_on_device(given: argparse.Namespace) -> dict[str, Any]:
     """All measurements of the method `default`."""
     shape, device = given.shape, given.device
     frames = frames_of(given.data, given.set, shape, max(given.frames, 1))
-    options = {"max_anchors": MAX_ANCHORS, "device": device, "compile": given.compile}
+    tuning = Tuning(compile=given.compile, own_kernels=given.own_kernels, max_dense=given.max_dense)
     by_precision: dict[str, Any] = {}
     for dtype in given.precisions:
-        calibrator = GpuCalibrator(shape, batch=max(given.batches), network_dtype=dtype, **options)
+        calibrator = GpuCalibrator(
+            shape,
+            batch=max(given.batches),
+            max_anchors=MAX_ANCHORS,
+            device=device,
+            network_dtype=dtype,
+            tuning=tuning,
+        )
         by_precision[dtype] = {f"batch {batch}": timings(calibrator, frames, batch, given) for batch in given.batches}
         if dtype == given.precisions[0]:
             checked = agreement(calibrator, frames)
@@ -234,6 +242,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--warmup", type=int, default=10, help="runs that are not counted")
     parser.add_argument("--runs", type=int, default=100, help="runs that are")
     parser.add_argument("--compile", action="store_true", help="fuse kernels by torch.compile before recording")
+    parser.add_argument("--max-dense", type=int, help="see mrac.gpu.Tuning")
+    parser.add_argument("--own-kernels", action="store_true", help="inverses by mrac.gpu.kernels, not cuSOLVER")
     parser.add_argument("--only", choices=("default", "paper"), help="one of the two halves")
     parser.add_argument("--paper-batches", type=int, nargs="+", default=[1, 32])
     parser.add_argument("--paper-sizes", type=_shape, nargs="+", default=[(480, 640), (352, 1216)], metavar="HxW")
@@ -242,8 +252,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     name = torch.cuda.get_device_name() if given.device.startswith("cuda") else "cpu"
     found: dict[str, Any] = {"device": name, "torch": torch.__version__, "warmup": given.warmup, "runs": given.runs}
+    found |= {name: getattr(given, name) for name in ("compile", "own_kernels", "max_dense")}
     if given.only != "paper":
-        found["default"] = default_on_device(given)
+        with own_kernels(given.own_kernels and given.device.startswith("cuda")):
+            found["default"] = default_on_device(given)
     if given.only != "default":
         found["paper"] = paper_scheme(given, timed)
     print(json.dumps(found, indent=1))
