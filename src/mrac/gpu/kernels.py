@@ -19,7 +19,9 @@ PRELUDE: Final = "#define SHARED(type, name) extern __shared__ type name[]\n"
 SOURCE: Final = r"""
 // One block of threads inverts one matrix in shared memory: Gauss-Jordan without pivots, which symmetric positive
 // definite matrices do not need. Rows are one number longer than they need be, so that columns lie in different banks.
-extern "C" __global__ void invert(const double* in, double* out, int K) {
+// With `root`, rows are eliminated only below the pivot: what is left is L of A = L D L', inverted, and D on the
+// diagonal, from which the inverse Cholesky factor follows.
+extern "C" __global__ void invert(const double* in, double* out, int K, int root) {
     SHARED(double, a);
     const int ld = K + 1;
     double* column = a + K * ld;
@@ -37,6 +39,7 @@ extern "C" __global__ void invert(const double* in, double* out, int K) {
         __syncthreads();
         const double pivot = 1.0 / row[k];
         for (int i = first; i < K; i += warps) {
+            if (root && i <= k) continue;
             const double f = column[i] * pivot;
             for (int j = lane; j < K; j += 32) {
                 double v;
@@ -47,8 +50,14 @@ extern "C" __global__ void invert(const double* in, double* out, int K) {
         }
         __syncthreads();
     }
-    for (int i = first; i < K; i += warps)
-        for (int j = lane; j < K; j += 32) out[start + i * K + j] = a[i * ld + j];
+    for (int i = first; i < K; i += warps) {
+        const double scale = root ? rsqrt(a[i * ld + i]) : 1.0;
+        for (int j = lane; j < K; j += 32) {
+            double v = a[i * ld + j] * scale;
+            if (root && j >= i) v = j == i ? scale : 0.0;
+            out[start + i * K + j] = v;
+        }
+    }
 }
 
 // One warp takes one reading: the block of the inverse of its members, itself the last, and their part of
@@ -104,17 +113,20 @@ def invert_bytes(size: int) -> int:
 
 
 @torch.library.custom_op("mrac::invert", mutates_args=())
-def invert(total: Tensor) -> Tensor:
-    """(..., K, K) float64 inverses of symmetric positive definite matrices, K up to `MAX_SIZE`."""
+def invert(total: Tensor, root: bool) -> Tensor:
+    """(..., K, K) float64 inverses of symmetric positive definite matrices, K up to `MAX_SIZE`.
+
+    With `root`, the lower triangular W of each, with Wᵀ W the inverse.
+    """
     total = total.contiguous()
     out, K = torch.empty_like(total), total.shape[-1]
     kernel = _kernel("invert", invert_bytes(K))
-    kernel((total.numel() // (K * K), 1, 1), (THREADS, 1, 1), [total, out, K], invert_bytes(K))
+    kernel((total.numel() // (K * K), 1, 1), (THREADS, 1, 1), [total, out, K, int(root)], invert_bytes(K))
     return out
 
 
 @invert.register_fake
-def _(total: Tensor) -> Tensor:
+def _(total: Tensor, root: bool) -> Tensor:
     return torch.empty_like(total, memory_format=torch.contiguous_format)
 
 

@@ -17,6 +17,9 @@ _own = False
 
 def inverse_root(total: Tensor) -> Tensor:
     """(..., K, K) lower triangular W of each symmetric positive definite matrix A, with Wᵀ W = A⁻¹."""
+    if _own and total.shape[-1] <= kernels.MAX_SIZE:
+        own: Tensor = kernels.invert(total, root=True)
+        return own
     lower = torch.linalg.cholesky_ex(total, check_errors=False).L
     identity = torch.eye(total.shape[-1], dtype=total.dtype, device=total.device).expand_as(lower)
     root: Tensor = torch.linalg.solve_triangular(lower, identity, upper=False)
@@ -26,7 +29,7 @@ def inverse_root(total: Tensor) -> Tensor:
 def inverse(total: Tensor) -> Tensor:
     """(..., K, K) inverses of symmetric positive definite matrices."""
     if _own and total.shape[-1] <= kernels.MAX_SIZE:
-        own: Tensor = kernels.invert(total)
+        own: Tensor = kernels.invert(total, root=False)
         return own
     root = inverse_root(total)
     return root.mT @ root

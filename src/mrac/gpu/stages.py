@@ -64,7 +64,7 @@ class Stages(nn.Module):
 
     def compile_parts(self) -> None:
         """Has `torch.compile` fuse what each part does between its matrix products, at the first call of a size."""
-        for part in (self.foundation, self.appearance, self.gate, self.fit, self.head):
+        for part in (self.foundation.network, self.appearance, self.gate, self.fit, self.head):
             part.compile(dynamic=False)
 
     def forward(self, images_BHW3: Tensor, uv_px_BK2: Tensor, z_m_BK: Tensor, count_B: Tensor) -> GpuResult:

@@ -18,11 +18,13 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
 
 SHIM = r"""
 #include <barrier>
+#include <cmath>
 #include <thread>
 #include <vector>
 struct Dim { int x; };
 static thread_local Dim threadIdx, blockIdx;
 static Dim blockDim{32};
+static double rsqrt(double x) { return 1.0 / std::sqrt(x); }
 static double pool[40000];
 static std::barrier<> together(32);
 #define __global__
@@ -40,7 +42,9 @@ template <class Kernel> void launch(int blocks, Kernel kernel) {
 }
 """
 HARNESS = r"""
-extern "C" void run_invert(const double* in, double* out, int N, int K) { launch(N, [=] { invert(in, out, K); }); }
+extern "C" void run_invert(const double* in, double* out, int N, int K, int root) {
+    launch(N, [=] { invert(in, out, K, root); });
+}
 extern "C" void run_leave_out(
     const double* inverse, const double* solved, const long long* members, const unsigned char* there,
     const unsigned char* wanted, double* residual, double* var, int Q, int S, int D, int M, int K) {
@@ -73,8 +77,16 @@ def covariances(shape: tuple[int, ...], size: int) -> NDArray[np.float64]:
 def test_invert(library: ctypes.CDLL, size: int) -> None:
     total = covariances((3,), size)
     out = np.zeros_like(total)
-    library.run_invert(pointer(total), pointer(out), 3, size)
+    library.run_invert(pointer(total), pointer(out), 3, size, 0)
     np.testing.assert_allclose(out, np.linalg.inv(total), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("size", [1, 5, 45])
+def test_inverse_root(library: ctypes.CDLL, size: int) -> None:
+    total = covariances((3,), size)
+    out = np.zeros_like(total)
+    library.run_invert(pointer(total), pointer(out), 3, size, 1)
+    np.testing.assert_allclose(out, np.linalg.inv(np.linalg.cholesky(total)), rtol=1e-8, atol=1e-8)
 
 
 def test_leave_out(library: ctypes.CDLL) -> None:
