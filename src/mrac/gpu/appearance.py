@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from mrac.gp.features import _EDGE, _SMOOTHNESS, _WEAKEST, LengthScales, cell_grid
 from mrac.gp.kernel import FARTHEST
-from mrac.gpu.foundation import constant, to_bytes
+from mrac.gpu.foundation import as_planes, constant, to_bytes
 from mrac.gpu.linear_algebra import inverse
 from mrac.gpu.resampling import resize_matrix, row_matrix
 
@@ -58,7 +58,7 @@ class BatchAppearance(nn.Module):
 
     def forward(self, images_BHW3: Tensor) -> Tensor:
         """(B, 5, h, w) float32 colour and regions of (B, H, W, 3) uint8 images, divided by their length scales."""
-        pixels = images_BHW3.permute(0, 3, 1, 2).to(torch.float64)
+        pixels = as_planes(images_BHW3)
         red, green, blue = (to_bytes(self.box_rows @ to_bytes(pixels @ self.box_columns)) / 255.0).unbind(1)
         colour = torch.stack([(red + green + blue) / 3.0, red - green, (red + green) / 2.0 - blue], dim=1)
         regions = smooth_within_edges(self.places, colour)

@@ -38,13 +38,18 @@ class BatchFoundation(nn.Module):
 
     def forward(self, images_BHW3: Tensor) -> Tensor:
         """(B, H, W, 3) uint8 to (B, H, W) float32 log depth up to a shift."""
-        small = to_bytes(self.rows @ to_bytes(images_BHW3.permute(0, 3, 1, 2).to(torch.float64) @ self.columns))
+        small = to_bytes(self.rows @ to_bytes(as_planes(images_BHW3) @ self.columns))
         batch = torch.cat([small, small.flip(3)]).to(self.network_dtype)
         with _exact_convolutions(batch):
             maps = self.network(batch.contiguous(memory_format=torch.channels_last)).float()[:, 0]
         B = len(images_BHW3)
         values: Tensor = (maps[:B] + maps[B:].flip(2)) / 2
         return self.up_rows @ (values @ self.up_columns)
+
+
+def as_planes(images_BHW3: Tensor) -> Tensor:
+    """(B, 3, H, W) float64, each colour by itself in memory, as matrix products want it."""
+    return images_BHW3.permute(0, 3, 1, 2).to(torch.float64, memory_format=torch.contiguous_format)
 
 
 def to_bytes(values: Tensor) -> Tensor:
