@@ -20,7 +20,7 @@ from mrac.gpu.foundation import constant
 from mrac.gpu.linear_algebra import Blocks, inverse, leave_one_out
 from mrac.gpu.mixture import Models
 from mrac.gpu.padded import mean_of, median_of
-from mrac.gpu.process import distances
+from mrac.gpu.process import distances, position_distances
 from mrac.robust_line.theil_sen import MAD_TO_SIGMA
 
 
@@ -99,7 +99,7 @@ def reading_features(
     """The inputs of the classifier by name, (B, K) or (B, 1) each."""
     error, valid = models.error, models.valid
     apart = distances(features_BKF, features_BKF)
-    similar, near = (_nearest(d, valid) for d in (apart, distances(features_BKF[..., :2], features_BKF[..., :2])))
+    similar, near = (_nearest(d, valid) for d in (apart, position_distances(features_BKF[..., :2])))
     residual, var, far_residual, far_var = _leave_one_and_neighbours_out(models, result, similar)
     inlier = result.inlier.clamp(_MIN_PROBABILITY, 1.0 - _MIN_PROBABILITY)
     low, high = around.clamp(-2.0, 2.0).unbind(2)
@@ -141,8 +141,9 @@ def _clipped(log_ratio: Tensor) -> Tensor:
 def _nearest(apart: Tensor, valid: Tensor) -> Nearest:
     itself = torch.eye(apart.shape[1], dtype=torch.bool, device=apart.device)
     others = torch.where(valid[:, None] & ~itself, apart, torch.inf)
-    found = others.topk(min(_NEAREST, apart.shape[1]), dim=2, largest=False, sorted=True)
-    return Nearest(found.indices, found.values < torch.inf)
+    num = min(_NEAREST, apart.shape[1])
+    ordered = others.sort(dim=2, stable=True)  # of equals the first, as the reference
+    return Nearest(ordered.indices[..., :num], ordered.values[..., :num] < torch.inf)
 
 
 def _leave_one_and_neighbours_out(

@@ -27,7 +27,7 @@ from mrac.gate.consensus.model import (
 from mrac.gp.kernel import BIAS_VAR
 from mrac.gpu.linear_algebra import Blocks, inverse, leave_one_out
 from mrac.gpu.padded import least, mean_of, median_of, most, sum_of
-from mrac.gpu.process import distances, process_covariance, student_t_log_density
+from mrac.gpu.process import position_distances, process_covariance, student_t_log_density
 
 _PER_TENTH_MILLIMETRE: Final = 1e4
 
@@ -210,7 +210,7 @@ def repeated_values(z_m: Tensor, valid: Tensor) -> Tensor:
 def dense_clusters(positions_QK2: Tensor, valid: Tensor, max_dense: int) -> tuple[Blocks, Tensor]:
     """Readings in places where readings are dense, up to `max_dense`, and (Q, D) which of these there are."""
     K = valid.shape[1]
-    apart = distances(positions_QK2, positions_QK2)
+    apart = position_distances(positions_QK2)
     apart = torch.where(valid[:, None] & valid[:, :, None], apart, torch.inf)
     count = (apart < _CLUSTER_RADIUS).sum(dim=2)
     spans = torch.stack([(most(part, valid) - least(part, valid))[:, 0] for part in positions_QK2.unbind(2)])
@@ -221,6 +221,6 @@ def dense_clusters(positions_QK2: Tensor, valid: Tensor, max_dense: int) -> tupl
     which = dense.int().sort(dim=1, descending=True, stable=True).indices[:, :D]
     own = which[:, :, None]
     of_dense = apart.gather(1, own.expand(-1, -1, K)).scatter(2, own, -1.0)  # each is its own nearest
-    members = of_dense.topk(M, dim=2, largest=False, sorted=True).indices
+    members = of_dense.sort(dim=2, stable=True).indices[..., :M]  # of equals the first, as the reference
     there = torch.arange(M, device=valid.device) < count.gather(1, which)[:, :, None].clamp(min=1)
     return Blocks.of(which, members.flip(2), there.flip(2), K), dense.gather(1, which)

@@ -23,6 +23,18 @@ def distances(a: Tensor, b: Tensor) -> Tensor:
     return torch.cdist(a, b, compute_mode="donot_use_mm_for_euclid_dist")
 
 
+def position_distances(positions_QK2: Tensor) -> Tensor:
+    """(Q, K, K) distances between positions, float64 of single precision numbers, bit for bit those of the reference.
+
+    At whole pixels readings are often equally far from each other, and rounding decides which counts as the nearer. So
+    it is done here as in `mrac.gp.kernel.distances`: products of such numbers are exact, and the sums have two terms.
+    """
+    u, v = positions_QK2.unbind(2)
+    square = u * u + v * v
+    product = u[:, :, None] * u[:, None] + v[:, :, None] * v[:, None]
+    return (square[:, :, None] + square[:, None] - 2.0 * product).clamp(min=0.0).sqrt()
+
+
 def student_t_log_density(error: Tensor, var: Tensor, dof: float) -> Tensor:
     """Log density, scaled to have the variance `var`; see `mrac.gp.linear_algebra.student_t_log_density`."""
     scale2 = var * ((dof - 2.0) / dof)

@@ -98,8 +98,8 @@ def test_depth_and_verdicts_are_the_reference_s(calibrator: GpuCalibrator) -> No
 def test_readings_at_whole_pixels_are_the_reference_s(calibrator: GpuCalibrator) -> None:
     """Many are then equally far from each other, and which of them count as the nearest must not differ."""
     image = photograph(5)
-    anchors = readings(image, 32, 5)
-    assert_as_reference(calibrator, [image], [Anchors(anchors.uv_px.round(), anchors.z_m)])
+    anchors = [readings(image, 32, seed, kind) for seed, kind in ((5, "near"), (6, "cluster"), (7, "cluster"))]
+    assert_as_reference(calibrator, [image] * 3, [Anchors(each.uv_px.round(), each.z_m) for each in anchors])
 
 
 def test_few_readings_are_the_reference_s(calibrator: GpuCalibrator) -> None:
