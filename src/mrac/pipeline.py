@@ -28,14 +28,15 @@ from mrac.gp.features import ImageAppearance
 from mrac.head.base import Head, Scene, checked_head
 from mrac.methods import Method
 from mrac.relative import fill_invalid, in_space, sample_areas, typical_range, without_relative
-from mrac.result import MetricDepth, Verdicts
+from mrac.result import MetricDepth
 from mrac.runtime.cache import PredictionCache
 from mrac.runtime.onnx_session import on_own_device, used_device
 from mrac.runtime.providers import checked_device
 from mrac.space import Space, as_space
 from mrac.stage_results import checked_fit
 from mrac.stream import in_order
-from mrac.types import WORST_SCORE, GateResult, RelativeDepth, Samples
+from mrac.types import RelativeDepth, Samples
+from mrac.verdicts import overall_status, verdicts_on
 
 __all__ = ["Calibrator", "check_image"]
 
@@ -131,12 +132,12 @@ class Calibrator:
         with _timed(timings, "head"):
             scene = Scene(image, field, samples.keep(gated.for_head, gated.weight), fit, appearance)
             dense = checked_head(self.head, self.head(scene), scene.shape)
-        verdicts = _verdicts(used, gated)
+        verdicts = verdicts_on(used, gated)
         return MetricDepth(
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
             anchors=verdicts,
-            status=_status(fit.status, gated.status, dense.status, verdicts),
+            status=overall_status(fit.status, gated.status, dense.status, verdicts),
             fit=fit,
             space=samples.space,
             stages=self._names(given),
@@ -276,24 +277,6 @@ def _checked_field(relative: RelativeDepth | None, image: ImageArray) -> tuple[F
             f"RelativeDepth.values: shape {relative.values.shape} arrived, the image's {image.shape[:2]} is needed"
         )
     return fill_invalid(relative)
-
-
-def _status(fit: str, gate: str, head: str, verdicts: Verdicts) -> str:
-    """The first that is not `ok`; where all are, `mostly_unusable` if over half of the anchors were not kept."""
-    named = next((status for status in (fit, gate, head) if status != "ok"), "ok")
-    return "mostly_unusable" if named == "ok" and 2 * np.count_nonzero(~verdicts.keep) > len(verdicts) else named
-
-
-def _verdicts(used: Usable, gated: GateResult) -> Verdicts:
-    """The gate's verdicts on the readings it saw, for every anchor: those merged into one reading share its verdict."""
-    K, seen = used.reason.size, used.place >= 0
-    place = used.place[seen]
-    keep, score, outlier, weight = np.zeros(K, np.bool_), np.full(K, WORST_SCORE), np.ones(K), np.zeros(K)
-    reason = used.reason.astype("<U32")
-    keep[seen], score[seen], weight[seen] = gated.keep[place], gated.score[place], gated.weight[place]
-    outlier[seen] = (1.0 - gated.weight if gated.outlier_probability is None else gated.outlier_probability)[place]
-    reason[seen] = gated.reason[place]
-    return Verdicts(keep, score, outlier, weight, reason)
 
 
 @contextmanager

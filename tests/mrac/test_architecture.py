@@ -11,6 +11,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src"
 HEAVY = (
+    "av",
     "torch",
     "transformers",
     "pyarrow",

@@ -15,12 +15,10 @@ from mrac.result.save import SUFFIXES
 
 PACKAGE = Path(mrac.__file__).parent
 STAGES = ("methods", "foundations", "gates", "fits", "heads")
-<<<<<<< HEAD
-ALL = (*STAGES, "sensors", "anchors", "cameras", "clouds", "results", "devices", "datasets", "outliers", "placements")
-=======
-ALL = (*STAGES, "sensors", "anchors", "cameras", "clouds", "results", "datasets", "outliers", "placements",
-       "licences")  # fmt: skip
->>>>>>> fc36d4b (methods, docs: a method for products, and licences of everything)
+ALL = (
+    *STAGES, "sensors", "anchors", "cameras", "clouds", "results", "devices", "datasets", "outliers", "placements",
+    "licences",
+)  # fmt: skip
 
 
 def listed(*words: str) -> str:

@@ -14,7 +14,7 @@ from mrac.gpu.foundation import BatchFoundation, constant
 from mrac.gpu.gate import BatchGate, GateInput
 from mrac.gpu.kriging import BatchKriging
 from mrac.head.kriging import _step
-from mrac.relative import _TYPICAL_PIXELS, RANGE_QUANTILES
+from mrac.relative import TYPICAL_PIXELS, RANGE_QUANTILES
 
 
 class GpuResult(NamedTuple):
@@ -116,7 +116,7 @@ class Stages(nn.Module):
 def typical_range(relative_BHW: Tensor) -> Tensor:
     """(B, 2) float64 range of each field without stray pixels; see `mrac.relative.typical_range`."""
     H, W = relative_BHW.shape[1:]
-    stride = max(1, math.isqrt(H * W // _TYPICAL_PIXELS))
+    stride = max(1, math.isqrt(H * W // TYPICAL_PIXELS))
     some = relative_BHW[:, ::stride, ::stride].flatten(1)
     # Only the ends are put in order, both at once.
     at = RANGE_QUANTILES[0] * (some.shape[1] - 1)

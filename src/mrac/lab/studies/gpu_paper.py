@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mrac.errors import MissingExtra
-from mrac.foundation._depth_anything import _DEFAULTS
+from mrac.foundation._depth_anything_input import SETTINGS
 from mrac.foundation._input import covering_size
 from mrac.gpu.graph import Recording
 from mrac.gpu.padded import median_of
@@ -80,11 +80,11 @@ class PaperScheme(nn.Module):
 
     def __init__(self, shape: tuple[int, int], large: nn.Module, dtype: torch.dtype) -> None:
         super().__init__()
-        self.shape, self.size, self.dtype = shape, covering_size(shape, _DEFAULTS), dtype
+        self.shape, self.size, self.dtype = shape, covering_size(shape, SETTINGS), dtype
         # Converted once: under autocast the weights would be rounded anew in every call, 2 GB of traffic.
         self.large = large if dtype == torch.float32 else copy.deepcopy(large).to(dtype)
         self.head = ResidualNetwork().eval().requires_grad_(False).to(dtype)
-        for name, values in (("mean", _DEFAULTS.mean), ("std", _DEFAULTS.std)):
+        for name, values in (("mean", SETTINGS.mean), ("std", SETTINGS.std)):
             self.register_buffer(name, 255.0 * torch.tensor(values)[:, None, None], persistent=False)
 
     def relative(self, images_B3HW: Tensor) -> Tensor:
