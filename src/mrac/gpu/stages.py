@@ -14,7 +14,7 @@ from mrac.gpu.foundation import BatchFoundation, constant
 from mrac.gpu.gate import BatchGate, GateInput
 from mrac.gpu.kriging import BatchKriging
 from mrac.head.kriging import _step
-from mrac.relative import TYPICAL_PIXELS, RANGE_QUANTILES
+from mrac.relative import RANGE_QUANTILES, TYPICAL_PIXELS
 
 
 class GpuResult(NamedTuple):
