@@ -33,14 +33,17 @@ class Terms:
 _OURS: Final = "trained by us on NYUv2, KITTI and more, which are for research"
 _FILES: Final[dict[str, tuple[Use, str]]] = {
     "b_prime.onnx": ("research only", _OURS),
+    "b_prime_inverse.onnx": ("research only", _OURS),
     "b_prime.safetensors": ("research only", _OURS),
     "consensus_learned.npz": ("research only", _OURS),
     "dav2_small.onnx": ("any use", "a graph of ours without weights, Apache-2.0"),
     "embedded.onnx": ("research only", _OURS),
     "raw_depth.onnx": ("research only", _OURS),
+    "raw_depth_inverse.onnx": ("research only", _OURS),
     "raw_depth.safetensors": ("research only", _OURS),
     "sml_retrained.onnx": ("research only", _OURS),
     "vanilla.onnx": ("research only", _OURS),
+    "vanilla_inverse.onnx": ("research only", _OURS),
     "vanilla.safetensors": ("research only", _OURS),
 }
 _FOUNDATIONS: Final[dict[str, tuple[Use, str]]] = {

@@ -47,9 +47,10 @@ def test_short_names_stand_for_specs() -> None:
     assert large.model == "depth-anything/Depth-Anything-V2-Large-hf"
     assert (large.device, large.resize) == ("cpu", "original")
     for name, entry in registry.catalog("foundation").items():
-        made = registry.create("foundation", name)
+        made, (kind, _, model) = registry.create("foundation", name), entry.spec.partition(":")
         assert name not in registry.names("foundation")
-        assert made.model == entry.spec.partition(":")[2]
+        assert registry.stage_name(made) == kind
+        assert getattr(made, "model", "") == model
     assert registry.catalog("gate") == {}
 
 

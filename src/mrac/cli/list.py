@@ -41,7 +41,7 @@ def list_names(what: str | None, as_json: bool) -> None:
       sensors anchors cameras clouds results    sensors and file formats
       devices                                   what networks run on
       datasets outliers placements              what a benchmark varies
-      licences                                  what may be done with weights and methods
+      licences                                  what may be done with which part
 
     \b
     Examples:

@@ -96,7 +96,10 @@ def preview(result: MetricDepth, anchors: Anchors | None = None, image: ImageArr
     if anchors is not None:
         zoom = np.array(page.picture) / result.depth_m.shape[::-1]
         verdicts = result.anchors
-        draw_anchors(panels[0].picture, (anchors.uv_px + 0.5) * zoom - 0.5, ~verdicts.keep, 1.0, verdicts.reason)
+        # A reading may be anywhere: one that overflows lies outside the picture, as it does outside the image.
+        with np.errstate(over="ignore"):
+            uv_px = (anchors.uv_px + 0.5) * zoom - 0.5
+        draw_anchors(panels[0].picture, uv_px, ~verdicts.keep, 1.0, verdicts.reason)
     panels[0] = replace(panels[0], legend=legend)
     return _compose(page, panels, _header(result))
 

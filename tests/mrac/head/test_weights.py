@@ -15,7 +15,7 @@ from tests.mrac.head.conftest import write_with_metadata
 
 @pytest.mark.parametrize("name", ["vanila", "run/head", ""])
 def test_a_name_that_is_not_there_is_told_when_the_head_is_made(name: str) -> None:
-    with pytest.raises(ContractError, match=r"head/residual_unet: no weights .*b_prime, .*vanilla; .* its \.onnx"):
+    with pytest.raises(ContractError, match=r"head/residual_unet: no weights .*b_prime, .*vanilla.*; .* its \.onnx"):
         ResidualUnet(weights=name)
 
 

@@ -1,5 +1,6 @@
 """The temporal model on made scenes, whose depth and motion are known exactly."""
 
+import gc
 import tracemalloc
 from collections.abc import Iterator
 
@@ -141,7 +142,7 @@ def test_the_order_of_the_readings_does_not_matter() -> None:
         np.testing.assert_array_equal(a.anchors.keep, b.anchors.keep[::-1])
 
 
-def test_memory_is_bounded_over_a_thousand_frames() -> None:
+def test_memory_is_bounded_over_five_hundred_frames() -> None:
     shape = (48, 64)
     image, depth_m, rng = texture(0, shape), plane(shape), np.random.default_rng(5)
     video = VideoCalibrator(Calibrator(foundation="none", gate="none", fit="ols", head="affine"), max_carried=30)
@@ -150,13 +151,14 @@ def test_memory_is_bounded_over_a_thousand_frames() -> None:
         for _ in range(num):
             video(image, draw(depth_m, 8, rng, 0.02))
             assert video.last.num_carried <= 30
+        gc.collect()  # what waits for it is no growth
         return tracemalloc.get_traced_memory()[0]
 
     run(20)
     tracemalloc.start()
     try:
         early = run(30)
-        late = run(950)
+        late = run(450)
     finally:
         tracemalloc.stop()
     assert late < early + 100_000
