@@ -23,6 +23,6 @@ class MissingExtra(MracError, ImportError):  # noqa: N818  (named by the design;
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(
-            f'{feature}: an optional dependency is missing. Install it with: pip install "mrac[{extra}]", '
+            f'{feature}: an optional dependency is missing. Install it with: pip install "mrac-depth[{extra}]", '
             f'in a source checkout pip install ".[{extra}]"'
         )

@@ -188,7 +188,7 @@ def test_a_mistake_is_one_line(
 @pytest.mark.parametrize("recipe", ["foundation", "vanilla"])
 def test_without_torch_there_is_help_and_the_extra_to_install(recipe: str) -> None:
     words = ["mrac", "train", recipe]
-    for more, code, says in ((["--help"], 0, "--hold-out"), (["--data", "a", "--out", "b"], 2, "mrac[lab]")):
+    for more, code, says in ((["--help"], 0, "--hold-out"), (["--data", "a", "--out", "b"], 2, "mrac-depth[lab]")):
         program = (
             f"import sys; sys.modules['torch'] = None; sys.argv = {words + more}; import mrac.cli; mrac.cli.main()"
         )

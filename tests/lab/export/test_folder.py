@@ -167,4 +167,4 @@ def test_without_onnx_the_missing_extra_is_named(tmp_path: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "onnx", None)
     done = CliRunner().invoke(cli, ["export", "--out", str(tmp_path)])
     assert isinstance(done.exception, MissingExtra)
-    assert "mrac[lab]" in str(done.exception)
+    assert "mrac-depth[lab]" in str(done.exception)

@@ -62,7 +62,7 @@ def test_absent_packages_are_named_with_the_command(name: str, tmp_path: Path, m
         registry.create("foundation", f"{name}:{folder}")(picture())
     assert "\n" not in str(caught.value)
     if name == "marigold":
-        assert "mrac[diffusion]" in str(caught.value)
+        assert "mrac-depth[diffusion]" in str(caught.value)
 
 
 def test_without_any_extra_the_one_that_suffices_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
