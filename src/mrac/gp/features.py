@@ -294,6 +294,8 @@ def _upsample(nodes: NDArray[np.float32], step: int, top: int, out: NDArray[np.f
             between[c] = upper[c] + (lower[c] - upper[c]) * down
         between[columns] = between[columns - 1]
         row = out[v]
-        for u in range(row.size):
-            left = min(u // step, columns - 1)
-            row[u] = between[left] + (between[left + 1] - between[left]) * np.float32(u - left * step) * share
+        for left in range(-(-row.size // step)):
+            first = between[left]
+            rise = (between[left + 1] - first) * share
+            for k in range(min(step, row.size - left * step)):
+                row[left * step + k] = first + rise * np.float32(k)

@@ -1,5 +1,6 @@
 """Residual kriging: Gaussian-process posterior of log depth around the fit, with edge-aware features."""
 
+import math
 from dataclasses import dataclass, fields
 from typing import Final, NamedTuple
 
@@ -12,12 +13,13 @@ from mrac.gp.areas import area_points, area_posterior
 from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, covered_area, upsampled
 from mrac.gp.kernel import PRIOR_VAR, WeightedProcessOptions
 from mrac.gp.posterior import Observations, Posterior, posterior, predict
+from mrac.head._depth_curve import log_depth_on
 from mrac.head._tiles import NUM_NEAREST, predict_tiled
 from mrac.head.base import Head, HeadResult, Scene
 from mrac.registry import check_numbers
 from mrac.relative import PIXELS_BEYOND, quantile_range, sample_bilinear
 from mrac.runtime.parallel import for_each_band, for_each_span
-from mrac.space import bounded_sigma, from_space, log_from_space
+from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M, bounded_sigma, from_space, log_from_space
 from mrac.types import Samples
 
 _ROWS: Final = 32  # of an image, finished at a time
@@ -202,7 +204,8 @@ class Kriging(WeightedProcessOptions, Head):
         factor = self.trend_reach if z_m.size > 1 else self.trend_reach**2
         reach = (float(z_m.min()) / factor, float(z_m.max()) * factor) if z_m.size else ()
         if x is not None and curve is not None:
-            return log_from_space(curve(x), "log_depth", *reach)
+            low, high = reach or (MIN_DEPTH_M, MAX_DEPTH_M)
+            return log_depth_on(curve, x, math.log(low), math.log(high))
         y = np.full(shape, scene.fit.shift) if x is None else scene.fit(x)
         return log_from_space(y, samples.space, *reach)
 
