@@ -38,6 +38,7 @@ _FILES: Final[dict[str, tuple[Use, str]]] = {
     "consensus_learned.npz": ("research only", _OURS),
     "dav2_small.onnx": ("any use", "a graph of ours without weights, Apache-2.0"),
     "embedded.onnx": ("research only", _OURS),
+    "embedded_int8.onnx": ("research only", _OURS),
     "raw_depth.onnx": ("research only", _OURS),
     "raw_depth_inverse.onnx": ("research only", _OURS),
     "raw_depth.safetensors": ("research only", _OURS),
@@ -49,7 +50,7 @@ _FILES: Final[dict[str, tuple[Use, str]]] = {
 _FOUNDATIONS: Final[dict[str, tuple[Use, str]]] = {
     "da3": ("its own terms", "those of the checkpoint; short names below"),
     "dav2_small": ("any use", "weights Apache-2.0, the graph ours"),
-    "embedded": ("research only", f"embedded.onnx: {_OURS}"),
+    "embedded": ("research only", f"embedded.onnx, embedded_int8.onnx: {_OURS}"),
     "hf": ("its own terms", "those of the checkpoint; short names below"),
     "marigold": ("its own terms", "those of the checkpoint; short names below"),
     "moge": ("its own terms", "those of the checkpoint; short names below"),
@@ -87,7 +88,8 @@ def method_terms(method: Method) -> tuple[Use, str]:
         parts = [(use, f"{name}: {why}")]
     elif name in _FOUNDATIONS:
         use, why = _FOUNDATIONS[name]
-        parts = [(use, "embedded.onnx" if name == "embedded" else why)]
+        own = "embedded_int8.onnx" if "precision=int8" in method.foundation else "embedded.onnx"
+        parts = [(use, own if name == "embedded" else why)]
     else:
         parts = [("its own terms", f"plug-in {name}")]
     for spec in (method.gate, method.fit, method.head):

@@ -36,6 +36,13 @@ METHODS: Final[dict[str, Method]] = {
         fit="evidence",
         head="kriging",
     ),
+    "fast": Method(
+        summary="For real time on a processor: as `default`, with one pass of the network in 8 bits.",
+        foundation="embedded:mirror=false,precision=int8",
+        gate="consensus_learned",
+        fit="evidence",
+        head="kriging",
+    ),
     # For products: its only weights are Apache-2.0, none of ours, which were trained on data for research, is in it
     # (docs/licences.md). With the foundation `none` it needs no download either.
     "open": Method(

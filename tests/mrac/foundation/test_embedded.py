@@ -222,3 +222,16 @@ def test_the_network_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for mirror in (True, False, True):
         Embedded(mirror=mirror)(picture())
     assert loaded == [str(NETWORK)]
+
+
+def test_in_8_bits_the_field_is_nearly_the_same() -> None:
+    image = cat()
+    whole, short = (Embedded(precision=p, mirror=False)(image).values for p in ("float32", "int8"))
+    difference = (short - short.mean()) - (whole - whole.mean())
+    assert 0.0 < np.abs(difference).mean() < 0.1 * whole.std()  # another network, of the same scene
+    assert Embedded(precision="int8").identity != Embedded().identity
+
+
+def test_an_unknown_precision_is_named() -> None:
+    with pytest.raises(ContractError, match="int4"):
+        Embedded(precision="int4")

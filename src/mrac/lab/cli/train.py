@@ -9,6 +9,7 @@ from rich.console import Console
 from mrac.errors import MissingExtra
 from mrac.lab.cli.train_gate import average_gates, gate
 from mrac.lab.cli.train_heads import COUNT, PACKS, PATH, SEED, SHARE, Number, head_commands
+from mrac.lab.cli.train_quantize import quantize
 
 _FACTOR = Number(0.0, 1e3, min_open=True)
 
@@ -105,7 +106,7 @@ def foundation(
     click.echo(f"{network}: {network.stat().st_size / 1e6:.1f} MB")
 
 
-for command in (*head_commands(), gate, average_gates):
+for command in (*head_commands(), gate, average_gates, quantize):
     train_command.add_command(command)
 
 COMMAND = train_command

@@ -50,7 +50,7 @@ def export_onnx(
         MissingExtra: `onnx` and `onnxscript` are not installed.
     """
     model = traced(network, sample, shapes, output, about)
-    _shorten(model, bits)
+    shorten(model, bits)
     check_model(model)
     write_whole(path, lambda file: file.write(model.SerializeToString()))
 
@@ -125,7 +125,7 @@ def _forget_origin(model: Any) -> None:
         holder.ClearField("doc_string")
 
 
-def _shorten(model: Any, bits: Bits) -> None:
+def shorten(model: Any, bits: Bits) -> None:
     """Stores the large constants as short integers with one scale per output channel, multiplied back on loading."""
     from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import onnx
 
-from mrac.foundation.embedded import NETWORK, Embedded, input_size
-from mrac.io.files import user_path
+from mrac.foundation.embedded import Embedded, input_size
 from mrac.lab.export.pipeline.graph import Graph, Tensor, ordered
 from mrac.lab.export.pipeline.resize import resize_bytes, resize_field
 from mrac.relative import LOG_REACH, RANGE_QUANTILES, TYPICAL_PIXELS
@@ -37,7 +36,7 @@ def log_depth(graph: Graph, image: Tensor, size: tuple[int, int], network: Embed
     pixels = resize_bytes(image, size, (h, w), "bicubic").cast(np.float32).transpose(2, 0, 1).reshape(1, 3, h, w)
     if network.mirror:
         pixels = graph.node("Concat", pixels, _mirrored(pixels, 3), axis=0)
-    model = onnx.load(str(user_path(network.path) if network.path else NETWORK))
+    model = onnx.load(str(network.file))
     maps = graph.embed(model, {model.graph.input[0].name: pixels}, "foundation")
     out = h // _OUTPUT_SHARE, w // _OUTPUT_SHARE
     values = maps.slice(0, 1, 1, 0).reshape(*out)
