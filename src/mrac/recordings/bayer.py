@@ -32,5 +32,6 @@ def demosaic(mosaic: ImageArray, pattern: str) -> ImageArray:
         has = (colour_at == colour).astype(np.float64)
         total = convolve(mosaic * has, _MEAN, mode="constant")
         # A mosaic of one row or column lacks a colour altogether: it is then black.
-        image[..., colour] = np.rint(total / np.maximum(convolve(has, _MEAN, mode="constant"), 0.25))
+        mean = np.rint(total / np.maximum(convolve(has, _MEAN, mode="constant"), 0.25))
+        image[..., colour] = np.where(colour_at == colour, mosaic, mean)
     return image

@@ -50,9 +50,7 @@ def image(stamp_ns: int, frame: str, pixels: NDArray[Any], encoding: str = "rgb8
 
 def compressed(stamp_ns: int, frame: str, content: bytes, stated: str) -> Any:
     data = np.frombuffer(content, np.uint8)
-    return CLASSES.make(
-        "sensor_msgs/msg/CompressedImage", header=header(stamp_ns, frame), format=stated, data=data
-    )
+    return CLASSES.make("sensor_msgs/msg/CompressedImage", header=header(stamp_ns, frame), format=stated, data=data)
 
 
 def png(values: NDArray[Any], kind: str = "PNG") -> bytes:
