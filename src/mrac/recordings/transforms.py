@@ -25,12 +25,10 @@ class TransformTree:
         """Adds the transforms of a TFMessage."""
         for one in message.transforms:
             edge = (frame_name(one.header.frame_id), frame_name(one.child_frame_id))
-            shift, turn = one.transform.translation, one.transform.rotation
-            q, t = (turn.x, turn.y, turn.z, turn.w), (shift.x, shift.y, shift.z)
             if static:
-                self._static[edge] = Pose.from_quaternion(q, t)
+                self._static[edge] = pose_of(one.transform)
             else:
-                self._edges.setdefault(edge, _Series()).add(stamp_ns(one.header.stamp), q, t)
+                self._edges.setdefault(edge, _Series()).add(stamp_ns(one.header.stamp), *_numbers(one.transform))
 
     @property
     def frames(self) -> list[str]:
@@ -128,6 +126,16 @@ class _Series:
             order = np.argsort(stamps, kind="stable")
             self._sorted = stamps[order], values[order]
         return self._sorted
+
+
+def pose_of(transform: Any) -> Pose:
+    """The pose in a geometry_msgs Transform: parent from child."""
+    return Pose.from_quaternion(*_numbers(transform))
+
+
+def _numbers(transform: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    turn, shift = transform.rotation, transform.translation
+    return (turn.x, turn.y, turn.z, turn.w), (shift.x, shift.y, shift.z)
 
 
 def frame_name(name: str) -> str:

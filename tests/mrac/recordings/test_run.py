@@ -105,7 +105,7 @@ def test_what_comes_out_is_the_librarys_own_result_to_the_bit(name: str, tmp_pat
 
 
 def test_a_cloud_a_scan_and_a_range_through_transforms(tmp_path: Path) -> None:
-    forward = Pose([[0, -1, 0, 0.02], [0, 0, -1, 0.05], [1, 0, 0, 0], [0, 0, 0, 1]])  # camera from base
+    forward = Pose(np.array([[0, -1, 0, 0.02], [0, 0, -1, 0.05], [1, 0, 0, 0], [0, 0, 0, 1]]))  # camera from base
     still, moved = np.eye(4), np.eye(4)
     moved[0, 3] = 1.0  # odom from base, one second later: 1 m/s forward
     picture, z = room()
