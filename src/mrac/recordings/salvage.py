@@ -39,9 +39,19 @@ class WholeMcap(mcap.McapReader):
             if not self.data_start:  # no header: another kind of file
                 raise
             self._take_whole_records()
-            if self.statistics is None or not self.statistics.message_count:
+            found = self.statistics
+            if found is None or not found.message_count:
                 raise
-            self.faults.append(f"its end is missing ({error}); {self.statistics.message_count} messages are whole")
+            self.connections = [
+                one._replace(msgcount=found.channel_message_counts.get(one.id, 0)) for one in self.connections
+            ]
+            self.metadata = self.metadata._replace(
+                duration=found.end_time - found.start_time + 1,
+                start_time=found.start_time,
+                end_time=found.end_time + 1,
+                message_count=found.message_count,
+            )
+            self.faults.append(f"its end is missing ({error}); {found.message_count} messages are whole")
 
     def _take_whole_records(self) -> None:
         assert self.bio is not None

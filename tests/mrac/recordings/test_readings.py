@@ -16,7 +16,9 @@ from mrac.recordings.readings import ReadingOptions, View, joined, readings_of
 from mrac.sensors import sensor
 from tests.mrac.recordings.bags import CAMERA, CLASSES, at, cloud, distance, header, image, room, scan
 
-FORWARD = Pose(np.array([[0, -1, 0, 0], [0, 0, -1, 0.1], [1, 0, 0, 0], [0, 0, 0, 1]]))  # camera from x forward, y left, z up
+FORWARD = Pose(
+    np.array([[0, -1, 0, 0], [0, 0, -1, 0.1], [1, 0, 0, 0], [0, 0, 0, 1]])
+)  # camera from x forward, y left, z up
 VIEW = View(size=(80, 60), camera=CAMERA, pose=FORWARD)
 ALL = ReadingOptions(max_anchors=None)
 

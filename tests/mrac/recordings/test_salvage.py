@@ -32,7 +32,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory, sent: list[Sent]) -> dict[st
 
 def content(path: Path) -> tuple[list[Message], list[str]]:
     with Recording(path) as recording:
-        return list(recording.messages(list(recording.topics))), recording.faults
+        found = list(recording.messages(list(recording.topics)))
+        if not any("lost" in fault for fault in recording.faults):
+            assert sum(topic.count for topic in recording.topics.values()) == len(found)
+        return found, recording.faults
 
 
 @pytest.mark.parametrize("kind", ["mcap", "zstd", "bag", "folder", "db3"])
