@@ -99,8 +99,8 @@ def bag(source: Path, out: Path | None, only_list: bool, **options: Any) -> int:
 
 
 def _run(
-    recording: "Recording", chosen: "Chosen", made: "BagOptions", stages: dict[str, Any], out: Path, show: dict[str, bool],
-    *, restart: bool,
+    recording: "Recording", chosen: "Chosen", made: "BagOptions", stages: dict[str, Any], out: Path,
+    show: dict[str, bool], *, restart: bool,
 ) -> int:  # fmt: skip
     """The run under a progress bar."""
     from mrac.cli.summary import Reporter  # noqa: PLC0415
@@ -146,11 +146,15 @@ def _options(options: dict[str, Any], recording: "Recording", chosen: "Chosen") 
 
     camera_path, name, pose_path = (options.pop(each) for each in ("camera_path", "camera_name", "pose_path"))
     if pose_path is not None and len(chosen.readings) > 1:
-        raise click.UsageError(f"--pose is of one sensor, {len(chosen.readings)} topics of readings arrived; record /tf")
+        raise click.UsageError(
+            f"--pose is of one sensor, {len(chosen.readings)} topics of readings arrived; record /tf"
+        )
     if name is not None and camera_path is None and pose_path is None:
         raise click.UsageError("--camera-name goes with --camera or --pose")
     geometry = Geometry(
-        camera=None if camera_path is None else read_camera(camera_path, name, size=first_size(recording, chosen.image)),
+        camera=None
+        if camera_path is None
+        else read_camera(camera_path, name, size=first_size(recording, chosen.image)),
         pose=None if pose_path is None else read_pose(pose_path, name),
         registered=options.pop("registered"),
         fixed_frame=options.pop("fixed_frame"),
