@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -97,42 +98,50 @@ def rss_mb(pid: int) -> float:
 
 def run_alone(source: Path, out: Path, options: list[str]) -> dict[str, Any]:
     """One run to its end: seconds, resident memory over time, size of the journal."""
-    began, child = time.perf_counter(), start(source, out, options)
+    began, lines = time.perf_counter(), 0
     journal, samples, size = out.with_name(f"{out.name}.part") / JOURNAL, [], 0
-    lines = 0
-    assert child.stdout is not None
-    for _ in child.stdout:  # one for each frame
-        lines += 1
-        size = max(size, journal.stat().st_size if journal.exists() else 0)
-        samples.append([lines, round(rss_mb(child.pid), 1)])
-    child.wait()
-    assert child.returncode == 0, child.stderr.read() if child.stderr else ""
+    with start(source, out, options) as child:
+        assert child.stdout is not None
+        for _ in child.stdout:  # one for each frame
+            lines += 1
+            size = max(size, journal.stat().st_size if journal.exists() else 0)
+            samples.append([lines, round(rss_mb(child.pid), 1)])
+        stderr = child.stderr.read() if child.stderr else ""
+    assert child.returncode == 0, stderr
     thirds = [max(mb for _, mb in part) for part in np.array_split(np.array(samples), 3)]
     return {
         "seconds": round(time.perf_counter() - began, 1),
         "frames": lines,
         "journal_bytes": size,
+        # Of the whole process: also the first reading of the input and the joining, during which it prints nothing.
+        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024, 1),
         "peak_rss_mb_by_third": [round(float(mb), 1) for mb in thirds],
         "rss_mb_at_frame": samples[:: max(1, len(samples) // 20)],
     }
 
 
+def killed(source: Path, out: Path, options: list[str], size: int) -> str:
+    """Kills a run when its journal has a size, or (-1) when it joins; when it was, or "" if it ended before."""
+    part = out.with_name(f"{out.name}.part")
+    child = start(source, out, options, heard=False)
+    while child.poll() is None:
+        now = (part / JOURNAL).stat().st_size if (part / JOURNAL).exists() else 0
+        joining = (part / out.stem).is_dir()
+        if joining if size < 0 else now >= size:
+            os.kill(child.pid, signal.SIGKILL)
+            child.wait()
+            return "" if child.returncode == 0 else "while joining" if joining else f"{now} bytes"
+        time.sleep(OFTEN_S)
+    return ""
+
+
 def run_killed(source: Path, out: Path, options: list[str], sizes: list[int]) -> dict[str, Any]:
     """Kills a run when its journal has each of the sizes, once more while it joins, and lets it end then."""
-    part = out.with_name(f"{out.name}.part")
-    killed_at, joins = [], 0
+    killed_at = []
     for size in [*sizes, -1]:
-        child = start(source, out, options, heard=False)
-        while child.poll() is None:
-            now = (part / JOURNAL).stat().st_size if (part / JOURNAL).exists() else 0
-            joining = (part / out.stem).is_dir()
-            if joining if size < 0 else now >= size:
-                os.kill(child.pid, signal.SIGKILL)
-                killed_at.append("while joining" if joining else f"{now} bytes")
-                joins += joining
-                break
-            time.sleep(OFTEN_S)
-        child.wait()
+        while not (when := killed(source, out, options, size)):
+            out.unlink()  # it came to its end unseen: once more
+        killed_at.append(when)
     child = start(source, out, options)
     stdout, stderr = child.communicate()
     assert child.returncode == 0, stderr
