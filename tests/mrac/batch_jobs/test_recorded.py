@@ -1,15 +1,15 @@
 """Recordings as input of a batch job: each frame is what the library makes of it, and done once."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mrac import Anchors, Calibrator
-from mrac.batch_jobs.executors import Resources
 from mrac.batch_jobs.readings import Readings
-from mrac.batch_jobs.run import list_frames, make_job, run_job
+from mrac.batch_jobs.run import list_frames, make_job
 from mrac.batch_jobs.stages import perform
 from mrac.errors import ContractError
 from tests.e2e.test_cli import mrac_here
@@ -22,13 +22,11 @@ def test_frames_of_a_recording(name: str, tmp_path: Path) -> None:
     frames = list_frames([write_bag(tmp_path / name, depth_bag(4))])
     assert [frame.id for frame in frames] == [f"{i:06d}_1700000000.{i}00000000" for i in range(4)]
     job = make_job(calibrator, tmp_path / "out")
-    summary = run_job(job, frames[::-1], "local", Resources(workers=1)) if name == "in.mcap" else None
-    if summary is None:  # the executors are tested elsewhere: here, what a worker does
-        (tmp_path / "out" / ".batch" / "parts").mkdir(parents=True)
-        assert [perform(job, frame).action for frame in frames] == ["computed"] * 4
-    else:
-        assert summary.actions == {"computed": 4}
-        assert run_job(job, frames, "local", Resources(workers=1)).actions == {"kept": 4}
+    (tmp_path / "out" / ".batch" / "parts").mkdir(parents=True)
+    outcomes = [perform(job, frame) for frame in frames[::-1]]
+    assert [outcome.action for outcome in outcomes] == ["computed"] * 4
+    known = {outcome.record.id: outcome.record for outcome in outcomes}
+    assert {perform(job, replace(frame, previous=(known[frame.id],))).action for frame in frames} == {"kept"}
     for i, frame in enumerate(frames):
         picture, z = room(i)
         anchors = Anchors.from_depth_map(np.rint(1000 * z).astype(np.uint16), scale="mm", max_anchors=500)

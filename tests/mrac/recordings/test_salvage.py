@@ -9,7 +9,7 @@ from mrac.errors import ContractError
 from mrac.recordings.opened import Message, Recording, is_recording
 from tests.mrac.recordings.bags import Sent, at, depth_bag, write_bag
 
-NUM = 120  # of an MCAP, several chunks
+NUM = 90  # of an MCAP, several chunks
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_a_whole_recording_is_read_whole(kind: str, whole: dict[str, Path], sent
 def test_a_cut_recording_gives_the_messages_before_the_cut(kind: str, whole: dict[str, Path], tmp_path: Path) -> None:
     stored, (all_messages, _) = whole[kind].read_bytes(), content(whole[kind])
     rng, before, damaged = random.Random(0), 0, 0
-    for size in sorted(rng.sample(range(len(stored) // 20, len(stored)), 8)):
+    for size in sorted(rng.sample(range(len(stored) // 20, len(stored)), 5)):
         cut = tmp_path / f"cut{whole[kind].suffix}"
         cut.write_bytes(stored[:size])
         try:
@@ -71,7 +71,7 @@ def test_a_cut_recording_gives_the_messages_before_the_cut(kind: str, whole: dic
         assert set(key) <= {(m.topic, m.log_ns, bytes(m.raw)) for m in all_messages}
         assert len(key) >= before
         before, damaged = len(key), damaged + 1
-    assert damaged == 8
+    assert damaged == 5
     assert before > 0.5 * len(all_messages)
 
 
@@ -94,7 +94,7 @@ def test_a_folder_that_a_crash_left_without_metadata(whole: dict[str, Path], tmp
     stored = whole["mcap"].read_bytes()
     (folder / "crashed_0.mcap").write_bytes(stored[: len(stored) * 2 // 3])
     messages, faults = content(folder)
-    assert 100 < len(messages) < 3 * NUM
+    assert 50 < len(messages) < 3 * NUM
     assert "its end is missing" in faults[0]
 
 
