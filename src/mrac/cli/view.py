@@ -1,6 +1,7 @@
 """`mrac view`: image, readings by verdict, depth, deviation and points in rerun's viewer, or an .rrd file of them."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,20 +12,13 @@ _PATH = click.Path(path_type=Path)
 @click.argument("path", type=_PATH, metavar="RESULT|DIR|BAG")
 @click.option("--save", "save_path", type=_PATH, metavar="FILE.rrd", help="Write this file; no viewer is opened.")
 @click.option("--image", type=_PATH, metavar="FILE|DIR", help="The photo; of many results, a folder with each one's.")
+@click.option("--image-topic", metavar="TOPIC", help="The photo in a recording; needed only if there are several.")
 @click.option("--camera", type=_PATH, metavar="FILE", help="Intrinsics, for points in space; see `mrac calibrate`.")
 @click.option("--anchors", type=_PATH, metavar="FILE", help="Readings of an .npz, which does not hold their places.")
 @click.option("--stride", type=click.IntRange(1), default=2, show_default=True, metavar="N",
               help="A point for every N pixels of a row and a column.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-def view(
-    path: Path,
-    save_path: Path | None,
-    image: Path | None,
-    camera: Path | None,
-    anchors: Path | None,
-    stride: int,
-    quiet: bool,
-) -> None:
+def view(path: Path, save_path: Path | None, stride: int, quiet: bool, **given: Any) -> None:
     """Show RESULT, a folder of many results, or a recording of `mrac bag`, in rerun's viewer.
 
     RESULT is a folder or an .npz of `mrac calibrate`. Image and camera are those that its report names; what is not
@@ -36,6 +30,7 @@ def view(
       mrac view result
       mrac view result --camera calib.txt --save result.rrd
       mrac view results --image frames --save all.rrd
+      mrac bag drive.mcap --copy /camera/image --out depth.mcap
       mrac view depth.mcap
     """
     from mrac.view import frames_of, save_recording, show  # noqa: PLC0415
@@ -50,7 +45,7 @@ def view(
             told.add(note)
         return frame
 
-    frames = map(tell, frames_of(path, image=image, camera=camera, anchors=anchors))
+    frames = map(tell, frames_of(path, **given))
     if save_path is None:
         show(frames, stride=stride)
         return
