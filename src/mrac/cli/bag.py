@@ -99,8 +99,8 @@ def bag(source: Path, out: Path | None, only_list: bool, **options: Any) -> int:
 
 
 def _run(
-    recording: "Recording", chosen: "Chosen", made: "BagOptions", stages: dict[str, Any], out: Path, show: dict[str, bool],
-    *, restart: bool,
+    recording: "Recording", chosen: "Chosen", made: "BagOptions", stages: dict[str, Any], out: Path,
+    show: dict[str, bool], *, restart: bool,
 ) -> int:  # fmt: skip
     """The run under a progress bar."""
     from mrac.cli.summary import Reporter  # noqa: PLC0415

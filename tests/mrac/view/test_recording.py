@@ -49,7 +49,7 @@ def test_another_recording_is_refused(tmp_path: Path) -> None:
     path = write_bag(tmp_path / "in.mcap", depth_bag(1))
     with pytest.raises(ContractError, match=r"in\.mcap: no results of `mrac bag`; a recording that"):
         list(frames_of(path))
-    with pytest.raises(ContractError, match="are for results; .* is a recording"):
+    with pytest.raises(ContractError, match=r"are for results; .* is a recording"):
         frames_of(path, image=path)
     np.savez(tmp_path / "a.npz", depth_m=np.ones((2, 2)))
     with pytest.raises(ContractError, match="--image-topic is for a recording"):
