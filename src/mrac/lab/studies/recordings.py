@@ -80,9 +80,11 @@ def _image(classes: RosbagsClasses, header: Any, encoding: str, values: Any) -> 
     )  # fmt: skip
 
 
-def start(source: Path, out: Path, options: list[str]) -> "subprocess.Popen[str]":
+def start(source: Path, out: Path, options: list[str], heard: bool = True) -> "subprocess.Popen[str]":
+    """The command; nobody hears one that is to be killed, whose pipe would fill and hold it up."""
     command = [sys.executable, "-m", "mrac", "bag", str(source), "--out", str(out), "--json", *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    to = subprocess.PIPE if heard else subprocess.DEVNULL
+    return subprocess.Popen(command, stdout=to, stderr=to, text=True)
 
 
 def rss_mb(pid: int) -> float:
@@ -120,7 +122,7 @@ def run_killed(source: Path, out: Path, options: list[str], sizes: list[int]) ->
     part = out.with_name(f"{out.name}.part")
     killed_at, joins = [], 0
     for size in [*sizes, -1]:
-        child = start(source, out, options)
+        child = start(source, out, options, heard=False)
         while child.poll() is None:
             now = (part / JOURNAL).stat().st_size if (part / JOURNAL).exists() else 0
             joining = (part / out.stem).is_dir()
@@ -130,7 +132,7 @@ def run_killed(source: Path, out: Path, options: list[str], sizes: list[int]) ->
                 joins += joining
                 break
             time.sleep(OFTEN_S)
-        child.communicate()
+        child.wait()
     child = start(source, out, options)
     stdout, stderr = child.communicate()
     assert child.returncode == 0, stderr
