@@ -53,5 +53,5 @@ def test_a_wrong_fraction_is_named(fraction: float) -> None:
 
 def test_without_scikit_image_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "skimage.data", None)
-    with pytest.raises(ImportError, match=r'pip install "mrac\[demo\]"'):
+    with pytest.raises(ImportError, match=r'pip install "mrac-depth\[demo\]"'):
         motorcycle()
