@@ -1,0 +1,59 @@
+"""Sphinx extension: docstrings and signatures of `mrac` as the manual shows them.
+
+Array types have the names of `mrac.conventions` in signatures, and its glossary, written for a reader of the source,
+becomes a list of definitions.
+"""
+
+import re
+from typing import Any, Final
+
+from numpy.typing import ArrayLike
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+from sphinx.util.typing import stringify_annotation
+
+from mrac.conventions import BoolArray, FloatArray, ImageArray, TextArray
+
+_TYPES: Final = {
+    "ArrayLike": ArrayLike,
+    "FloatArray": FloatArray,
+    "BoolArray": BoolArray,
+    "ImageArray": ImageArray,
+    "TextArray": TextArray,
+}
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """See Sphinx."""
+    app.connect("autodoc-process-signature", _short_types)
+    app.connect("autodoc-process-docstring", _glossary)
+    app.add_lexer("csv", TextLexer)
+    return {"parallel_read_safe": True}
+
+
+def _short_types(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    return _shortened(signature), _shortened(returns)
+
+
+def _shortened(text: str | None) -> str | None:
+    """Sphinx has written each alias out in full; it does so in the same way here, and the name takes its place."""
+    for name, alias in _TYPES.items() if text else ():
+        for mode in ("smart", "fully-qualified-except-typing", "fully-qualified"):
+            text = (text or "").replace(stringify_annotation(alias, mode), name)
+    return text
+
+
+def _glossary(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    if name != "mrac.conventions" or "Glossary" not in lines:
+        return
+    start = lines.index("Glossary")
+    shown: list[str] = [".. rubric:: Glossary", ""]
+    for line in lines[start + 1 :]:
+        if re.match(r" {4}\S", line):
+            term, _, words = line.strip().partition(": ")
+            shown += [term, f"    {words}"]
+        elif line.strip():
+            shown.append(f"    {line.strip()}")
+    lines[start:] = shown
