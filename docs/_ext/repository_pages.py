@@ -47,6 +47,14 @@ def _pages(docs: Path) -> dict[Path, Path]:
     return {path: _FOLDER / ("-".join(_name_parts(path.relative_to(root))) + ".md") for path in found}
 
 
+def _made(docs: Path) -> dict[Path, Path]:
+    """Sources of pages that other extensions write, and those pages."""
+    made = {path: Path("generated") / path.relative_to(docs).with_suffix(".rst") for path in docs.glob("*/plot_*.py")}
+    made[docs / "gallery"] = Path("generated", "gallery", "index.rst")
+    made[docs.parent / "src" / "mrac" / "cli" / "__init__.py"] = Path("generated", "commands", "index.md")
+    return made
+
+
 def _name_parts(path: Path) -> tuple[str, ...]:
     if path.parts[0] == "examples":
         return ("example", path.parts[1])
@@ -62,7 +70,7 @@ def _rewrite(app: Sphinx, name: str, content: list[str]) -> None:
 
 def _with_links(text: str, here: Path, there: Path, docs: Path) -> str:
     """The text of a page in the folder `here` with its links as a page in `there` needs them; code is left alone."""
-    pages = _pages(docs)
+    pages = _pages(docs) | _made(docs)
     parts = _FENCED.split(text)  # prose and fenced code in turn
     parts[::2] = [_LINK.sub(lambda link: _link(link, here, there, docs, pages), prose) for prose in parts[::2]]
     return "".join(parts)

@@ -90,3 +90,36 @@ def options_of(words: list[str]) -> set[str]:
             break
         command = below
     return options | {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+
+
+@pytest.mark.parametrize(
+    ("block", "error"),
+    [
+        ("```python\nraise KeyError('here')\n```", KeyError),
+        ("```sh\nmrac calibrate gone.png --anchors gone.csv --out result\n```", AssertionError),
+        ("```sh\nfalse | cat\necho done\n```", AssertionError),
+    ],
+)
+def test_a_block_that_fails_is_found(block: str, error: type[Exception], tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"# A page\n\n{block}\n")
+    with pytest.raises(error):
+        list(run_page(page, tmp_path))
+
+
+def test_blocks_share_names_and_a_folder_and_leave_out_what_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\na = 1\n```\n<!-- not executed: needs a GPU -->\n```python\na = 2\n```\n"
+        "```sh\nfalse  # needs a robot\necho \\\n    found > file.txt\n```\n```json\n{}\n```\n"
+        "```python\nfrom pathlib import Path\nprint(a, Path('file.txt').read_text())\n```\n"
+        "<!-- not executed: because -->\n"
+    )
+    steps = list(run_page(page, tmp_path))
+    assert [step.block.language for step in steps] == ["python", "sh", "python"]
+    assert steps[-1].stdout.split() == ["1", "found"]
+    assert [block.needs for block in blocks_of(page)] == ["", "a GPU", "", "", ""]
+    assert marks_of(page) == [4, 20], "the second is about no block: the test above refuses it"
