@@ -33,11 +33,13 @@ exclude_patterns = ["_ext", "generated/*/*.py", "generated/*/*.md5", "gallery", 
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold a class, which Sphinx cannot store
 
+smartquotes = False  # --out stays --out
+
 # Docstrings are Google's, with one backtick for code.
 default_role = "literal"
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True}
 autosummary_generate = True
 autosummary_imported_members = False
 napoleon_google_docstring = True
@@ -62,6 +64,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "write_computation_times": False,
     "min_reported_time": 1000,
+    "thumbnail_size": (480, 200),
     "remove_config_comments": True,
     "matplotlib_animations": False,
 }
@@ -70,6 +73,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "mrac"
 html_static_path = ["_static"]
 html_css_files = ["manual.css"]
+html_sidebars = {"generated/tutorial/*": []}  # one page: nothing to navigate
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

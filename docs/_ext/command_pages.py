@@ -26,14 +26,27 @@ def _write_pages(app: Sphinx) -> None:
     for name in names:
         command = cli.get_command(root, name)
         assert command is not None
-        _write(folder / f"{name}.md", "\n".join(_page(command, click.Context(command, root, info_name=name), 1)))
+        _write(
+            folder / f"{name}.md",
+            "\n".join(_page(command, click.Context(command, root, info_name=name), 1)),
+        )
     table = ["| command | |", "|---|---|"]
     for name in names:
         command = cli.get_command(root, name)
         assert command is not None
         table.append(f"| [`mrac {name}`]({name}.md) | {_cell(command.get_short_help_str(200))} |")
     toc = ["```{toctree}", ":hidden:", "", *names, "```"]
-    text = ["# Command line", "", *_description(cli), "", *table, "", *_options(cli, root), "", *toc]
+    text = [
+        "# Command line",
+        "",
+        *_description(cli),
+        "",
+        *table,
+        "",
+        *_options(cli, root),
+        "",
+        *toc,
+    ]
     _write(folder / "index.md", "\n".join(text))
 
 
@@ -47,7 +60,14 @@ def _write(path: Path, text: str) -> None:
 def _page(command: click.Command, context: click.Context, level: int) -> list[str]:
     lines = [f"{'#' * level} {context.command_path}", "", *_description(command), ""]
     usage = " ".join(command.collect_usage_pieces(context))
-    lines += ["```text", f"{context.command_path} {usage}", "```", "", *_options(command, context), ""]
+    lines += [
+        "```text",
+        f"{context.command_path} {usage}",
+        "```",
+        "",
+        *_options(command, context),
+        "",
+    ]
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)

@@ -5,6 +5,8 @@ becomes a list of definitions.
 """
 
 import re
+import shutil
+from pathlib import Path
 from typing import Any, Final
 
 from numpy.typing import ArrayLike
@@ -25,14 +27,26 @@ _TYPES: Final = {
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """See Sphinx."""
+    app.connect("config-inited", _start_anew)
     app.connect("autodoc-process-signature", _short_types)
     app.connect("autodoc-process-docstring", _glossary)
     app.add_lexer("csv", TextLexer)
     return {"parallel_read_safe": True}
 
 
+def _start_anew(app: Sphinx, config: Any) -> None:
+    """Removes the pages of an earlier build: autosummary leaves those of names that are gone."""
+    shutil.rmtree(Path(app.srcdir) / "generated" / "python", ignore_errors=True)
+
+
 def _short_types(
-    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str | None, returns: str | None
+    app: Sphinx,
+    what: str,
+    name: str,
+    thing: Any,
+    options: Any,
+    signature: str | None,
+    returns: str | None,
 ) -> tuple[str | None, str | None]:
     return _shortened(signature), _shortened(returns)
 

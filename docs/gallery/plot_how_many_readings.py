@@ -15,7 +15,7 @@ from mrac.demo import motorcycle
 
 calibrate = Calibrator()
 counts = (0, 1, 5, 20, 200)
-figure, axes = plt.subplots(2, len(counts), figsize=(13, 4), layout="constrained")
+figure, axes = plt.subplots(2, len(counts), figsize=(11, 3.4), layout="constrained")
 for (above, below), count in zip(axes.T, counts, strict=True):
     scene = motorcycle(max(count, 1), wrong_fraction=0.25 if count > 4 else 0.0)
     readings = Anchors(scene.anchors.uv_px[:count], scene.anchors.z_m[:count])

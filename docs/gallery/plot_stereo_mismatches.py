@@ -20,7 +20,9 @@ left, right, _ = stereo_motorcycle()
 truth_m = motorcycle().truth_m
 FOCAL_PX, BASELINE_M, OFFSET_PX = 994.978, 0.193001, 31.086  # Middlebury's calibration
 grey_left, grey_right = (view.astype(np.float32).mean(axis=2) for view in (left, right))
-corners = corner_peaks(corner_shi_tomasi(grey_left), min_distance=12, exclude_border=12, num_peaks=400)
+corners = corner_peaks(
+    corner_shi_tomasi(grey_left), min_distance=12, exclude_border=12, num_peaks=400
+)
 
 
 def disparity(v: int, u: int, half: int = 4, most: int = 70) -> int:
@@ -28,7 +30,8 @@ def disparity(v: int, u: int, half: int = 4, most: int = 70) -> int:
     window = grey_left[v - half : v + half + 1, u - half : u + half + 1]
     row = grey_right[v - half : v + half + 1]
     places = range(max(half, u - most), u + 1)
-    return u - min(places, key=lambda at: float(((row[:, at - half : at + half + 1] - window) ** 2).sum()))
+    costs = [((row[:, at - half : at + half + 1] - window) ** 2).sum() for at in places]
+    return u - places[int(np.argmin(costs))]
 
 
 matched = np.array([disparity(v, u) for v, u in corners])
@@ -42,17 +45,20 @@ wrong = np.abs(anchors.z_m / true_m - 1) > 0.1
 known = np.isfinite(true_m)
 out = Calibrator()(left, anchors)
 rejected = ~out.anchors.keep
-print(f"{len(anchors)} readings, {wrong.sum()} wrong; rejected: {(rejected & wrong).sum()} wrong", end=", ")
-print(f"{(rejected & known & ~wrong).sum()} right")
+print(f"{len(anchors)} readings, {wrong.sum()} of them wrong; rejected:", end=" ")
+print(
+    f"{(rejected & wrong).sum()} wrong ones, {(rejected & known & ~wrong).sum()} right ones"
+)
 
 # %%
 figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 axes[0].imshow(left)
+cross, ring = {"marker": "x", "s": 30}, {"marker": "o", "facecolors": "none", "s": 60}
 for chosen, style, label in (
-    (~rejected, {"c": "white", "marker": "o", "s": 8}, "kept"),
-    (rejected & wrong, {"c": "red", "marker": "x", "s": 30}, "rejected, wrong"),
-    (rejected & ~wrong, {"c": "orange", "marker": "x", "s": 30}, "rejected, right or unknown"),
-    (~rejected & wrong, {"facecolors": "none", "edgecolors": "magenta", "marker": "o", "s": 60}, "kept, wrong"),
+    (~rejected, {"marker": "o", "s": 8, "c": "white"}, "kept"),
+    (rejected & wrong, cross | {"c": "red"}, "rejected, wrong"),
+    (rejected & ~wrong, cross | {"c": "orange"}, "rejected, right or unknown"),
+    (~rejected & wrong, ring | {"edgecolors": "magenta"}, "kept, wrong"),
 ):
     axes[0].scatter(*anchors.uv_px[chosen].T, label=f"{label}: {chosen.sum()}", **style)
 axes[0].legend(loc="upper left", fontsize="small")
@@ -65,6 +71,10 @@ plt.show()
 # %%
 # The depth that results, beside the same method without a gate:
 
-for name, gate in (("no gate", "none"), ("the paper's gate", "theil_sen_mad"), ("default", None)):
+for name, gate in {
+    "no gate": "none",
+    "paper's gate": "theil_sen_mad",
+    "default": None,
+}.items():
     depth_m = Calibrator(gate=gate)(left, anchors).depth_m
     print(f"{name:17s} mean error {np.nanmean(np.abs(depth_m / truth_m - 1)):.1%} of depth")

@@ -24,8 +24,14 @@ from mrac.demo import motorcycle
 
 scene = motorcycle()
 image, anchors = scene.image, scene.anchors
-print("image", image.shape, image.dtype)
-print("readings", anchors.uv_px.shape, "pixels (u right, v down), and", anchors.z_m.shape, "metres")
+print("image:", image.shape, image.dtype)
+print(
+    "readings:",
+    anchors.uv_px.shape,
+    "pixels (u right, v down) and",
+    anchors.z_m.shape,
+    "metres",
+)
 print("wrong, which the method is not told:", scene.wrong.sum())
 
 # %%
@@ -54,11 +60,18 @@ plt.show()
 verdict = out.anchors
 for i in np.flatnonzero(~verdict.keep)[:5]:
     u, v = anchors.uv_px[i].astype(int)
-    print(f"reading {i:2d} at ({u}, {v}) says {anchors.z_m[i]:.2f} m, the map {out.depth_m[v, u]:.2f} m:", end=" ")
+    print(
+        f"({u}, {v}) reads {anchors.z_m[i]:.2f} m, the map has {out.depth_m[v, u]:.2f} m",
+        end="; ",
+    )
     print(f"{verdict.reason[i]}, outlier probability {verdict.outlier_probability[i]:.2f}")
 
-print(f"rejected {(~verdict.keep & scene.wrong).sum()} of {scene.wrong.sum()} wrong readings", end=", ")
-print(f"and {(~verdict.keep & ~scene.wrong).sum()} of {(~scene.wrong).sum()} right ones")
+rejected = ~verdict.keep
+print(
+    f"rejected: {(rejected & scene.wrong).sum()} of {scene.wrong.sum()} wrong readings",
+    end=", ",
+)
+print(f"{(rejected & ~scene.wrong).sum()} of {(~scene.wrong).sum()} right ones")
 
 # %%
 # The gate that decides this is not perfect. A wrong reading that agrees with what lies around it can pass, so fit and
@@ -69,9 +82,16 @@ print(f"and {(~verdict.keep & ~scene.wrong).sum()} of {(~scene.wrong).sum()} rig
 # Here the true depth is known, so the error can be drawn. You will not have this picture of your own frames. What you
 # have is ``sigma_m``: one standard deviation, in metres, at every pixel.
 
-error = np.abs(out.depth_m - scene.truth_m) / scene.truth_m
+
+def error_of(depth_m):
+    """(H, W) share of the true depth, NaN where that was not measured."""
+    return np.abs(depth_m / scene.truth_m - 1)
+
+
+error = error_of(out.depth_m)
+stated = out.sigma_m / out.depth_m
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
-for ax, values, title in zip(axes, (error, out.sigma_m / out.depth_m), ("error", "stated sigma"), strict=True):
+for ax, values, title in ((axes[0], error, "error"), (axes[1], stated, "stated sigma")):
     shown = ax.imshow(values, vmin=0, vmax=0.3, cmap="magma")
     ax.set_title(title)
     ax.set_axis_off()
@@ -93,7 +113,7 @@ print(f"the 90 % interval holds {inside[measured].mean():.0%} of the pixels")
 nearer = out.probability_nearer(2.5)
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.imshow(image)
-shown = ax.imshow(nearer, vmin=0, vmax=1, cmap="Reds", alpha=0.6)
+shown = ax.imshow(nearer, vmin=0, vmax=1, cmap="Reds", alpha=0.7 * nearer)
 ax.set_axis_off()
 figure.colorbar(shown, label="probability of being nearer than 2.5 m", shrink=0.8)
 plt.show()
@@ -108,8 +128,8 @@ for name, method in {
     "the paper's method": Calibrator("mrac"),
     "default": calibrate,
 }.items():
-    depth_m = method(image, anchors).depth_m
-    print(f"{name:20s} mean error {np.nanmean(np.abs(depth_m / scene.truth_m - 1)):.1%}")
+    error = error_of(method(image, anchors).depth_m)
+    print(f"{name:20s} mean error {np.nanmean(error):.1%} of depth")
 
 # %%
 # A sensor that is wrong as a whole
@@ -119,7 +139,7 @@ for name, method in {
 
 in_millimetres = Anchors(anchors.uv_px, 1000 * anchors.z_m)
 for finding in calibrate(image, in_millimetres).warnings:
-    print(f"{finding.name}: {finding.message}. {finding.advice}")
+    print(finding.name, finding.message, finding.advice, sep="\n")
 
 # %%
 # The repair, where you agree with the warning:
@@ -142,10 +162,9 @@ print(calibrate(image, Anchors(anchors.uv_px[:1], anchors.z_m[:1])).status)
 
 bare = Calibrator(foundation="none")(image, anchors)
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
-limits = {"vmin": np.nanmin(scene.truth_m), "vmax": np.nanmax(scene.truth_m), "cmap": "viridis_r"}
 for ax, result, title in ((axes[0], out, "default"), (axes[1], bare, "no network")):
-    shown = ax.imshow(result.depth_m, **limits)
-    ax.set_title(f"{title}: mean error {np.nanmean(np.abs(result.depth_m / scene.truth_m - 1)):.1%}")
+    shown = ax.imshow(result.depth_m, vmin=2.0, vmax=5.5, cmap="viridis_r")
+    ax.set_title(f"{title}: mean error {np.nanmean(error_of(result.depth_m)):.1%}")
     ax.set_axis_off()
 figure.colorbar(shown, ax=axes, label="depth, m", shrink=0.8)
 plt.show()
@@ -166,7 +185,7 @@ def near_the_median(samples):
 
 mine = Calibrator(gate=near_the_median)(image, anchors)
 print(f"kept {mine.anchors.keep.sum()} of {len(anchors)}", end="; ")
-print(f"mean error {np.nanmean(np.abs(mine.depth_m / scene.truth_m - 1)):.1%}")
+print(f"mean error {np.nanmean(error_of(mine.depth_m)):.1%} of depth")
 
 # %%
 # A gate with options, that can be named on the command line, is one file: see
