@@ -1,8 +1,10 @@
 """Dense metric depth from one image and sparse metric anchors, some of them wrong.
 
-The names below are the public interface; they load on first use, so that `import mrac` itself is instant.
+The names below are the public interface; they load on first use, so that `import mrac` itself is instant. What is
+decided is logged under the logger `mrac`, which is silent unless the program sets logging up.
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +92,9 @@ __all__ = [
     "read_pose",
     "theil_sen_gate",
 ]
+
+
+logging.getLogger("mrac").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,6 @@
 """The whole pipeline: image and anchors, through foundation, gate, fit and head, to metric depth."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,10 +12,11 @@ from mrac import registry
 from mrac.anchors import Anchors
 from mrac.anchors._validity import Usable, usable
 from mrac.arguments import as_stage, check_call, check_image
+from mrac.call_log import logged, timed
 from mrac.camera import Camera
 from mrac.checks import Evidence, Finding, find_mistakes, fix
 from mrac.config import STAGES, arguments, cache_table, stage_spec, stage_table, write_config
-from mrac.conventions import BoolArray, FloatArray, ImageArray
+from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.fit.base import Fit
 from mrac.foundation._cached import CacheUse, predict
@@ -27,14 +26,15 @@ from mrac.gate.base import Gate, with_confidence
 from mrac.gp.features import ImageAppearance
 from mrac.head.base import Head, Scene, checked_head
 from mrac.methods import Method
-from mrac.relative import fill_invalid, in_space, sample_areas, typical_range, without_relative
+from mrac.relative import finite_field, in_space, sample_areas, typical_range, without_relative
 from mrac.result import MetricDepth
 from mrac.runtime.cache import PredictionCache
 from mrac.runtime.onnx_session import on_own_device, used_device
 from mrac.runtime.providers import checked_device
+from mrac.saved import load_saved, save
 from mrac.space import Space, as_space
 from mrac.stage_results import checked_fit
-from mrac.stream import in_order
+from mrac.stream import Progress, in_order, reported
 from mrac.types import RelativeDepth, Samples
 from mrac.verdicts import overall_status, verdicts_on
 
@@ -113,27 +113,27 @@ class Calibrator:
         check_call(image, anchors, relative)
         given = relative is not None
         timings: dict[str, float] = {}
-        with _timed(timings, "foundation"):
+        with timed(timings, "foundation"):
             relative, cache = self._relative(image, relative)
-            field, has_value = _checked_field(relative, image)
-        with _timed(timings, "anchors"):
+            field, has_value = finite_field(relative, image)
+        with timed(timings, "anchors"):
             used = usable(anchors, (image.shape[0], image.shape[1]), has_value)
             found = find_mistakes(self._evidence(anchors, image, relative, field, camera, given))
             samples = self._samples(used, relative, field, found)
         appearance = ImageAppearance(image)
-        with _timed(timings, "gate"):
+        with timed(timings, "gate"):
             gated = with_confidence(self.gate(samples, appearance, field), used.readings.confidence)
             samples = replace(samples, features=gated.features)
             if not gated.use_relative:  # the depth is then that of a call without a foundation
                 field, samples = None, without_relative(samples, self.space or "log_depth")
-        with _timed(timings, "fit"):
+        with timed(timings, "fit"):
             inliers = samples.keep(gated.for_fit, gated.weight)
             fit = checked_fit(self.fit, self.fit(inliers), len(inliers))
-        with _timed(timings, "head"):
+        with timed(timings, "head"):
             scene = Scene(image, field, samples.keep(gated.for_head, gated.weight), fit, appearance)
             dense = checked_head(self.head, self.head(scene), scene.shape)
         verdicts = verdicts_on(used, gated)
-        return MetricDepth(
+        result = MetricDepth(
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
             anchors=verdicts,
@@ -147,6 +147,7 @@ class Calibrator:
             device=used_device(),
             warnings=found,
         )
+        return logged(result, use_relative=gated.use_relative)
 
     @on_own_device
     def fixed(
@@ -155,12 +156,17 @@ class Calibrator:
         """The readings with the named mistakes put right where they are found; see `mrac.checks.fix`."""
         check_call(image, anchors, None)
         relative, _ = self._relative(image, None)
-        field, _ = _checked_field(relative, image)
+        field, _ = finite_field(relative, image)
         evidence = self._evidence(anchors, image, relative, field, camera, given=False)
         return fix(anchors, (image.shape[1], image.shape[0]), names, evidence)
 
     def stream(
-        self, frames: Iterable[tuple[Any, ...]], workers: int | None = None, *, camera: Camera | None = None
+        self,
+        frames: Iterable[tuple[Any, ...]],
+        workers: int | None = None,
+        *,
+        camera: Camera | None = None,
+        progress: Progress | None = None,
     ) -> Iterator[MetricDepth]:
         """Calibrates many frames, in their order, each as a call of its own would; reads ahead while others compute.
 
@@ -170,11 +176,12 @@ class Calibrator:
                 than needed, `workers` + 1 frames, so that a video of any length fits in memory.
             workers: threads; None is one for each core.
             camera: of all of them.
+            progress: called as `progress(done, total)` for each; total is None where `frames` has no length.
 
         Raises:
             ContractError: as a call, with the number of the frame; the frames after it are lost.
         """
-        return in_order(partial(self, camera=camera), frames, workers)
+        return reported(in_order(partial(self, camera=camera), frames, workers), frames, progress)
 
     batch = stream
 
@@ -202,6 +209,21 @@ class Calibrator:
             ContractError: the file is missing or broken, or an entry, a name or an option is unknown.
         """
         return cls(**arguments(config))
+
+    def save(self, folder: Path | str) -> Path:
+        """Writes configuration, the user's own weight files and a model card to a folder: see `mrac.saved`."""
+        return save(Path(folder), self.config())
+
+    @classmethod
+    def load(cls, source: Path | str, *, cache: PredictionCache | Path | str | None = None) -> Self:
+        """The calibrator of a folder of `save`, its files checked; or of a method's name.
+
+        Raises:
+            ContractError: neither of them, or the folder was changed, is of a later version or names a file outside.
+        """
+        if isinstance(source, str) and source in registry.names("method"):
+            return cls(source, cache=cache)
+        return cls(**{**arguments(load_saved(Path(source))), "cache": cache})
 
     def __repr__(self) -> str:
         parts = [f"{stage}={stage_spec(made)!r}" for stage, made in self._stages().items()]
@@ -266,21 +288,3 @@ class Calibrator:
             x_range=None if field is None else typical_range(field),
             extent_px=readings.extent_px,
         )
-
-
-def _checked_field(relative: RelativeDepth | None, image: ImageArray) -> tuple[FloatArray | None, BoolArray | None]:
-    """The relative field made finite, and where it had values of its own; two Nones without one."""
-    if relative is None:
-        return None, None
-    if relative.values.shape != image.shape[:2]:
-        raise ContractError(
-            f"RelativeDepth.values: shape {relative.values.shape} arrived, the image's {image.shape[:2]} is needed"
-        )
-    return fill_invalid(relative)
-
-
-@contextmanager
-def _timed(timings: dict[str, float], stage: str) -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    timings[stage] = (time.perf_counter() - start) * 1e3

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 from scipy import ndimage
 
-from mrac.conventions import BoolArray, FloatArray
+from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.space import Space
 from mrac.types import RelativeDepth, Samples
@@ -42,6 +42,21 @@ def in_space(relative: RelativeDepth, space: Space) -> RelativeDepth:
 def without_relative(samples: Samples, space: Space = "log_depth") -> Samples:
     """The samples as they are without a foundation, to be fitted in `space`."""
     return replace(samples, x=None, native=False, x_range=None, space=space)
+
+
+def finite_field(relative: RelativeDepth | None, image: ImageArray) -> tuple[FloatArray | None, BoolArray | None]:
+    """The relative field of an image made finite, and where it had values of its own; two Nones without one.
+
+    Raises:
+        ContractError: it is of another size than the image, or has no finite value.
+    """
+    if relative is None:
+        return None, None
+    if relative.values.shape != image.shape[:2]:
+        raise ContractError(
+            f"RelativeDepth.values: shape {relative.values.shape} arrived, the image's {image.shape[:2]} is needed"
+        )
+    return fill_invalid(relative)
 
 
 def fill_invalid(relative: RelativeDepth) -> tuple[FloatArray, BoolArray]:

@@ -1,7 +1,7 @@
 """Many frames through one calibrator: read ahead, calibrated on several threads, in order, few of them in memory."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +13,8 @@ from mrac.runtime.parallel import num_cores
 from mrac.stage_results import describe
 
 _Result = TypeVar("_Result")
+Progress = Callable[[int, int | None], object]
+"""Called with how many are done, and of how many, or None where that is not known."""
 
 
 def in_order(
@@ -64,6 +66,30 @@ def loaded(frame: Any) -> tuple[Any, ...]:
     if isinstance(anchors, str | Path):
         anchors = read_anchors(anchors, image_shape=_shape(image))
     return image, anchors, *more
+
+
+def reported(results: Iterator[_Result], frames: object, progress: Any) -> Iterator[_Result]:
+    """The results, `progress(done, total)` called in the taker's thread before each is given.
+
+    Args:
+        results: of `frames`.
+        frames: its length is the total, None where it has none.
+        progress: see `Progress`; None calls nothing. What it raises ends the stream.
+
+    Raises:
+        ContractError: `progress` cannot be called.
+    """
+    if progress is None:
+        return results
+    if not callable(progress):
+        raise ContractError(f"stream: progress: {describe(progress)} arrived; a callable(done, total) is needed")
+    return _reporting(results, len(frames) if isinstance(frames, Sized) else None, progress)
+
+
+def _reporting(results: Iterator[_Result], total: int | None, progress: Progress) -> Iterator[_Result]:
+    for done, result in enumerate(results, 1):
+        progress(done, total)
+        yield result
 
 
 def _shape(image: object) -> tuple[int, int] | None:

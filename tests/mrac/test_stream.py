@@ -14,6 +14,7 @@ from mrac import Anchors, Calibrator, ContractError
 from mrac.anchors.csv import write
 from mrac.camera import Camera
 from mrac.stream import in_order
+from mrac.video import VideoCalibrator
 from tests.conftest import MadeScene
 
 
@@ -210,3 +211,37 @@ def test_order_and_bound_hold_for_any_number_of_frames_and_workers(num: int, wor
 
 def test_batch_is_another_name() -> None:
     assert Calibrator.batch is Calibrator.stream
+
+
+def test_progress_is_told_before_each_result(make_scene: Callable[..., MadeScene]) -> None:
+    scene = make_scene(12, (20, 30))
+    frames = [(scene.image, scene.anchors, scene.relative)] * 3
+    told: list[tuple[int, int | None]] = []
+    for workers in (1, 2):
+        told.clear()
+        results = Calibrator("cfa_ols").batch(frames, workers, progress=lambda *args: told.append(args))
+        assert not told, "nothing is done yet"
+        next(results)
+        assert told == [(1, 3)]
+        assert len(list(results)) == 2
+        assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_progress_of_a_generator_has_no_total(make_scene: Callable[..., MadeScene]) -> None:
+    scene = make_scene(12, (20, 30))
+    told: list[tuple[int, int | None]] = []
+    frames = ((scene.image, scene.anchors, scene.relative) for _ in range(2))
+    list(VideoCalibrator(Calibrator("cfa_ols")).frames(frames, progress=lambda *args: told.append(args)))
+    assert told == [(1, None), (2, None)]
+
+
+def test_a_progress_that_raises_ends_the_stream(make_scene: Callable[..., MadeScene]) -> None:
+    scene = make_scene(12, (20, 30))
+
+    def stop(done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(Calibrator("cfa_ols").stream([(scene.image, scene.anchors, scene.relative)] * 3, 2, progress=stop))
+    with pytest.raises(ContractError, match=r"progress: .* arrived; a callable"):
+        Calibrator("cfa_ols").stream([], progress=3)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from mrac import Camera, Pose
 from mrac.clouds import write_ply
 from mrac.conventions import FloatArray
 from mrac.demo import motorcycle
-from mrac.demo.scene import DemoScene
+from mrac.examples import Example
 
 CAMERA = Camera(994.978, 994.978, 311.193, 254.877, 741, 500)  # Middlebury's calibration of these images
 BASELINE_M = 0.193001
@@ -30,7 +30,7 @@ def write_sensor_files(folder: Path) -> None:
         write(folder, scene)
 
 
-def write_photo_and_readings(folder: Path, scene: DemoScene | None = None) -> None:
+def write_photo_and_readings(folder: Path, scene: Example | None = None) -> None:
     """photo.png, photo.jpg, camera.json and tables of readings: what most pages need."""
     scene = scene or motorcycle()
     Image.fromarray(scene.image).save(folder / "photo.png")
@@ -50,7 +50,7 @@ def save_camera(path: Path, camera: Camera) -> None:
     path.write_text(json.dumps({**numbers, "width": camera.width, "height": camera.height}))
 
 
-def measured(scene: DemoScene, stride: int) -> tuple[FloatArray, FloatArray]:
+def measured(scene: Example, stride: int) -> tuple[FloatArray, FloatArray]:
     """Every `stride`-th pixel that has depth: (K, 2) pixels and (K,) metres."""
     grid = np.zeros(scene.truth_m.shape, np.bool_)
     grid[::stride, ::stride] = True
@@ -58,7 +58,7 @@ def measured(scene: DemoScene, stride: int) -> tuple[FloatArray, FloatArray]:
     return np.stack([u, v], axis=1).astype(np.float64), scene.truth_m[v, u].astype(np.float64)
 
 
-def write_tables(folder: Path, scene: DemoScene) -> None:
+def write_tables(folder: Path, scene: Example) -> None:
     """Readings of the demo, a quarter of them wrong: depth in millimetres, and as lengths of rays."""
     uv, z = scene.anchors.uv_px, scene.anchors.z_m
     length = np.linalg.norm(CAMERA.rays(uv), axis=1) * z
@@ -76,7 +76,7 @@ def write_tables(folder: Path, scene: DemoScene) -> None:
     (folder / "mine.csv").write_text("\n".join(["u,v,distance", *rows]))
 
 
-def write_scans(folder: Path, scene: DemoScene) -> None:
+def write_scans(folder: Path, scene: Example) -> None:
     """The scene as a LiDAR beside the camera has it: KITTI's files, PLY, PCD, LAS; and one row of it as a 2-D scan."""
     import laspy  # noqa: PLC0415  (of the extra `sensors`)
 
@@ -110,7 +110,7 @@ def write_scans(folder: Path, scene: DemoScene) -> None:
     np.savetxt(folder / "laser_pose.txt", from_laser.matrix)
 
 
-def write_depth(folder: Path, scene: DemoScene) -> None:
+def write_depth(folder: Path, scene: Example) -> None:
     """A depth image of 256 × 173 of the same view with ARKit's levels, and one of a camera 5 cm to the left."""
     h, w = 173, 256
     v, u = np.mgrid[0:h, 0:w]
@@ -135,7 +135,7 @@ def write_depth(folder: Path, scene: DemoScene) -> None:
     Image.fromarray(np.round(1000 * seen).astype(np.uint16)).save(folder / "other_depth.png")
 
 
-def write_zones(folder: Path, scene: DemoScene) -> None:
+def write_zones(folder: Path, scene: Example) -> None:
     """8 × 8 zones around the axis, each the mean depth of what it sees, with ST's status; two without a target."""
     edges = [
         np.rint(middle + f * np.tan(np.deg2rad(angle / 2)) * np.linspace(-1, 1, 9) + 0.5).astype(int)
@@ -150,7 +150,7 @@ def write_zones(folder: Path, scene: DemoScene) -> None:
     (folder / "zones.json").write_text(json.dumps(content))
 
 
-def write_colmap(folder: Path, scene: DemoScene) -> None:
+def write_colmap(folder: Path, scene: Example) -> None:
     """The two photographs of the stereo pair as a model of COLMAP, 400 points, in units of half a metre."""
     model = folder / "sparse" / "0"
     model.mkdir(parents=True)

@@ -6,6 +6,7 @@ Commands are imported when they are called, so that `--help` and `list` are fast
 
 import importlib
 import io
+import logging
 import sys
 from typing import Final
 
@@ -44,10 +45,19 @@ class _Lazy(click.Group):
         return command
 
 
+class _Echo(logging.Handler):
+    """Writes log lines to standard error, whatever that is by then."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See logging."""
+        click.echo(self.format(record), err=True)
+
+
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="mrac")
+@click.option("-v", "--verbose", count=True, help="Log what is decided and why; -vv also stages and times.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def cli(debug: bool) -> None:
+def cli(verbose: int, debug: bool) -> None:
     """Dense metric depth from one image and a few range readings, some of them wrong.
 
     \b
@@ -56,6 +66,18 @@ def cli(debug: bool) -> None:
       mrac calibrate a.jpg --anchors a.csv --out result
       mrac list methods
     """
+    log, handler = logging.getLogger("mrac"), _Echo()
+    before = log.level
+    handler.setFormatter(logging.Formatter("%(name)s: %(message)s" if verbose else "%(message)s"))
+    log.addHandler(handler)
+    if verbose:
+        log.setLevel(logging.INFO if verbose == 1 else logging.DEBUG)
+
+    def restore() -> None:  # other commands may run in this process
+        log.removeHandler(handler)
+        log.setLevel(before)
+
+    click.get_current_context().call_on_close(restore)
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from mrac.gp.features import LengthScales, features_without_image
 from mrac.pipeline import Calibrator
 from mrac.relative import fill_invalid, sample_bilinear, typical_range
 from mrac.result import MetricDepth, Verdicts
+from mrac.stream import Progress, reported
 from mrac.types import INLIER_WEIGHT, RelativeDepth
 from mrac.video.carried import Carried, with_carried
 from mrac.video.level import Drift, find_drift, shapes
@@ -153,10 +154,14 @@ class VideoCalibrator:
             cache=cache,
         )
 
-    def frames(self, frames: Iterable[tuple[Any, ...]]) -> Iterator[MetricDepth]:
-        """Calibrates frames (image, anchors) or (image, anchors, relative) in their order, one at a time."""
-        for frame in frames:
-            yield self(*frame)
+    def frames(self, frames: Iterable[tuple[Any, ...]], *, progress: Progress | None = None) -> Iterator[MetricDepth]:
+        """Calibrates frames (image, anchors) or (image, anchors, relative) in their order, one at a time.
+
+        Args:
+            frames: read one at a time.
+            progress: called as `progress(done, total)` for each; total is None where `frames` has no length.
+        """
+        return reported((self(*frame) for frame in frames), frames, progress)
 
     def _camera(self, image: ImageArray) -> Camera:
         H, W = image.shape[:2]
