@@ -4,6 +4,8 @@ A room and a street that ship with the package
 
 Two frames were rendered for this project and come with it, so that there is always something to try. Their depth is
 known at every pixel. Each has readings with another fault: multipath in the room, spurious returns in the street.
+The network of this package was trained on other pictures of the same renderer, among its data: the figures below show
+how things are used, not how good they are.
 """
 
 # %%

@@ -11,13 +11,13 @@ import pytest
 
 from mrac.cli import cli
 from tests.pages import EXECUTED, ROOT, SHOWN, blocks_of, commands, marks_of, name_of, pages
-from tests.pages.run import companion, run_page
+from tests.pages.run import companion, left_to, run_page
 
 PAGES = [pytest.param(page, id=name_of(page)) for page in pages()]
 RUN = [
     pytest.param(page, id=name_of(page), marks=[pytest.mark.lab] if getattr(companion(page), "LAB", False) else [])
     for page in pages()
-    if any(block.language in EXECUTED and not block.needs for block in blocks_of(page))
+    if any(block.language in EXECUTED and not block.needs for block in blocks_of(page)) and not left_to(page)
 ]
 
 

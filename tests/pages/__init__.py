@@ -6,6 +6,7 @@ a test says so where a reader of the source sees it:
 - a block: `<!-- not executed: needs WHAT -->` on the line above it;
 - a line of a shell block: a comment `# ... needs WHAT` at its end.
 
+A page without such a module whose code tests/e2e/test_docs_NAME.py runs (it reads `NAME.md`) is left to that test.
 A page that needs files, names or checks of its own has a module here of the same name: `docs/sensors.md` has
 `docs_sensors.py`. All in it is optional:
 

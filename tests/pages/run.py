@@ -36,6 +36,13 @@ def companion(page: Path) -> Any:
     return importlib.import_module(f"tests.pages.{name}") if find_spec(f"tests.pages.{name}") else None
 
 
+def left_to(page: Path) -> Path | None:
+    """The test module that runs the blocks of a page without a companion, or None."""
+    test = ROOT / "tests" / "e2e" / f"test_docs_{page.stem}.py"
+    own = companion(page) is None and test.exists() and page.name in test.read_text(encoding="utf-8")
+    return test if own else None
+
+
 def run_page(page: Path, folder: Path) -> Iterator[Step]:
     """Runs all blocks of a page in `folder`, which is the working directory; gives every step once it is done."""
     own = companion(page)
