@@ -53,10 +53,12 @@ def _short_types(
 
 def _shortened(text: str | None) -> str | None:
     """Sphinx has written each alias out in full; it does so in the same way here, and the name takes its place."""
-    for name, alias in _TYPES.items() if text else ():
+    if text is None:
+        return None
+    for name, alias in _TYPES.items():
         for mode in ("smart", "fully-qualified-except-typing", "fully-qualified"):
-            text = (text or "").replace(stringify_annotation(alias, mode), name)
-    return text
+            text = text.replace(stringify_annotation(alias, mode), name)
+    return text.replace("<factory>", "...")  # of a dataclass: no Python, so that nothing of it would be set as such
 
 
 def _glossary(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
