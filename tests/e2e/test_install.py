@@ -1,36 +1,79 @@
-"""What an installation promises: a wheel of a known size that runs the README's lines, and imports no extra unasked."""
+"""What an installation promises: sdist and wheel of a known size and content, the README's lines, no extra unasked."""
 
 import os
-import shutil
+import re
 import subprocess
 import sys
+import tarfile
 import zipfile
+from email import message_from_bytes
+from email.message import Message
 from pathlib import Path
 
 import pytest
 
+from mrac import __version__
+from tests.e2e.build_dist import CHECKOUT, build
+from tests.e2e.test_pythons import VERSIONS
 from tests.pages.readme import python_lines, shell_lines
 
-CHECKOUT = Path(__file__).parents[2]
 MOST_BYTES = 17_000_000
 EXTRAS = {"torch", "transformers", "sklearn", "skimage", "ray", "onnx", "pyarrow", "matplotlib"}
 
 
-def build_wheel(home: Path) -> Path:
-    """Builds a copy of the checkout: what an earlier build left there does not get in."""
-    home.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(CHECKOUT / name, home)
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    shutil.copytree(CHECKOUT / "src", home / "src", ignore=ignored)
-    words = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(home / "dist"), str(home)]
-    subprocess.run([sys.executable, "-m", "pip", *words], check=True)
-    (wheel,) = (home / "dist").glob("*.whl")
-    return wheel
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The sdist, and the wheel that was built from it."""
+    return build(tmp_path_factory.mktemp("dist"))
 
 
-def test_the_wheel_is_small_and_has_what_it_needs(tmp_path: Path) -> None:
-    wheel = build_wheel(tmp_path / "copy")
+def metadata(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return message_from_bytes(archive.read(name))
+
+
+def test_the_sdist_has_what_the_wheel_is_built_from(built: tuple[Path, Path]) -> None:
+    sdist, wheel = built
+    assert sdist.name == f"mrac_depth-{__version__}.tar.gz"
+    assert sdist.stat().st_size <= MOST_BYTES
+    with tarfile.open(sdist) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"LICENSE", "README.md", "pyproject.toml", "PKG-INFO"} <= inside
+    with zipfile.ZipFile(wheel) as archive:
+        packaged = {name for name in archive.namelist() if name.startswith("mrac/")}
+    assert {f"src/{name}" for name in packaged} <= inside
+
+
+def test_the_metadata_is_what_an_index_shows(built: tuple[Path, Path]) -> None:
+    about = metadata(built[1])
+    assert (about["Name"], about["Version"]) == ("mrac-depth", __version__)
+    assert about["Requires-Python"] == ">=3.11"
+    assert about["License-Expression"] == "Apache-2.0"
+    classifiers = set(about.get_all("Classifier", []))
+    for version in VERSIONS:
+        assert f"Programming Language :: Python :: {version}" in classifiers
+    assert {"Typing :: Typed", "Topic :: Scientific/Engineering :: Image Processing"} <= classifiers
+    plain = [line for line in about.get_all("Requires-Dist", []) if "extra ==" not in line]
+    packages = {re.split(r"[<>=!~ \[]", line)[0] for line in plain}
+    assert packages == {"numpy", "scipy", "numba", "pillow", "onnxruntime", "click", "rich"}
+
+
+def test_every_extra_that_an_error_names_is_one(built: tuple[Path, Path]) -> None:
+    extras = set(metadata(built[1]).get_all("Provides-Extra", []))
+    named = set()
+    for path in (CHECKOUT / "src").rglob("*.py"):
+        named |= set(re.findall(r'MissingExtra\([^()]*?,\s*"(\w+)"\)', path.read_text(encoding="utf-8")))
+    assert {"demo", "view", "torch"} <= named <= extras
+
+
+def test_the_version_is_shown() -> None:
+    done = subprocess.run([sys.executable, "-m", "mrac", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"mrac, version {__version__}\n"
+
+
+def test_the_wheel_is_small_and_has_what_it_needs(built: tuple[Path, Path]) -> None:
+    wheel = built[1]
     assert wheel.stat().st_size <= MOST_BYTES
     with zipfile.ZipFile(wheel) as archive:
         inside = set(archive.namelist())
@@ -40,14 +83,16 @@ def test_the_wheel_is_small_and_has_what_it_needs(tmp_path: Path) -> None:
     assert "mrac/weights/sml_retrained.onnx" not in weights
     assert not [name for name in weights if name.endswith(".safetensors")]
     assert "mrac/py.typed" in inside
+    frames = {path.name for path in (CHECKOUT / "src" / "mrac" / "examples" / "frames").iterdir()}
+    assert {f"mrac/examples/frames/{name}" for name in frames} <= inside
     for folder in ("paper", "protocols"):
         files = {path.name for path in (CHECKOUT / "src" / "mrac" / "lab" / "bench" / folder).iterdir()}
         assert {f"mrac/lab/bench/{folder}/{name}" for name in files - {"__pycache__"}} <= inside
 
 
 @pytest.mark.lab  # a minute: all packages are installed once more
-def test_an_empty_environment_runs_the_readme(tmp_path: Path) -> None:
-    wheel = build_wheel(tmp_path / "copy")
+def test_an_empty_environment_runs_the_readme(built: tuple[Path, Path], tmp_path: Path) -> None:
+    wheel = built[1]
     home = tmp_path / "empty"
     subprocess.run([sys.executable, "-m", "venv", home], check=True)
     pip = [

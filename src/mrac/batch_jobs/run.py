@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from mrac.batch_jobs import folders, parquet_rows
+from mrac.batch_jobs import folders, parquet_rows, recorded
 from mrac.batch_jobs.executors import Resources, executor
 from mrac.batch_jobs.job import CHECKS, FORMATS, Frame, Job, Outcome, Record, job_digest
 from mrac.batch_jobs.manifest import finish, held, read_manifest
@@ -66,10 +66,10 @@ def make_job(
 
 
 def list_frames(inputs: Sequence[Path], anchors: Path | None = None, kind: str | None = None) -> list[Frame]:
-    """The frames of folders and Parquet files; with several inputs, ids begin with the name of theirs.
+    """The frames of folders, Parquet files and recordings; with several inputs, ids begin with the name of theirs.
 
     Args:
-        inputs: folders of images and readings (`folders`), or .parquet files (`parquet_rows`).
+        inputs: folders of images and readings (`folders`), .parquet files (`parquet_rows`), recordings (`recorded`).
         anchors: folder of the readings, where they are not beside the images.
         kind: of the readings, see `mrac.anchors.sources`.
 
@@ -78,13 +78,18 @@ def list_frames(inputs: Sequence[Path], anchors: Path | None = None, kind: str |
     """
     found: list[Frame] = []
     for path in (given.resolve() for given in inputs):  # workers may be elsewhere
-        if path.is_dir():
+        if recorded.is_recording(path):
+            own = list(recorded.frames_in(path, kind))
+        elif path.is_dir():
             own = list(folders.frames_in(path, None if anchors is None else anchors.resolve(), kind))
         elif path.is_file() and path.suffix.lower() == ".parquet":
             own = list(parquet_rows.frames_in(path))
         else:
             what = "no such file or folder" if not path.exists() else f"a file that ends in {path.suffix!r}"
-            raise ContractError(f"batch: {path}: {what}; a folder of images and readings, or a .parquet, is needed")
+            raise ContractError(
+                f"batch: {path}: {what}; a folder of images and readings, a .parquet or a "
+                "recording (.mcap, .bag, .db3) is needed"
+            )
         if not own:
             raise ContractError(f"batch: {path}: no frame inside; images and readings with the same stem are needed")
         found += own if len(inputs) == 1 else [replace(one, id=f"{path.stem}/{one.id}") for one in own]

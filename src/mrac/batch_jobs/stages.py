@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 from mrac.batch_jobs.job import Action, Frame, Job, Outcome, Record, failed, file_digest, frame_key
 from mrac.batch_jobs.manifest import append, new_part
 from mrac.conventions import ImageArray
+from mrac.recordings.opened import is_recording
 
 if TYPE_CHECKING:
     from mrac.anchors import Anchors
+    from mrac.camera import Camera
     from mrac.pipeline import Calibrator
     from mrac.result import MetricDepth
 
@@ -30,6 +32,7 @@ class Loaded:
     image: ImageArray
     anchors: "Anchors"
     times_ms: dict[str, float]
+    camera: "Camera | None" = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ def load(job: Job, frame: Frame) -> Loaded | Outcome:
     if frame.fault:
         return failed(frame.id, frame.fault)
     start = time.perf_counter()
+    if frame.row >= 0 and is_recording(Path(frame.image)):
+        return _load_recorded(job, frame, start)
     try:
         if frame.row >= 0:
             from mrac.batch_jobs.parquet_rows import row_content  # noqa: PLC0415
@@ -87,12 +92,32 @@ def load(job: Job, frame: Frame) -> Loaded | Outcome:
     return Loaded(frame, key, image, anchors, {"load": _since(start)})
 
 
+def _load_recorded(job: Job, frame: Frame, start: float) -> Loaded | Outcome:
+    """`load` of a frame of a recording; its readings are what transforms and cameras made of the messages."""
+    from mrac.batch_jobs.recorded import frame_content  # noqa: PLC0415
+
+    try:
+        stored, decoded = frame_content(frame.image, frame.row, job.readings)
+        anchors = decoded.anchors
+        columns = [anchors.uv_px, anchors.z_m, anchors.sigma_m, anchors.extent_px, anchors.flag]
+        parts = [b"" if values is None else values.tobytes() for values in columns]
+        key = frame_key(job.digest, stored.raw, *parts, repr(decoded.camera).encode())
+        committed = _committed(job, frame, key)
+    except Exception as error:  # as in `load`
+        return failed(frame.id, error)
+    if committed is not None:
+        return Outcome(committed, "kept")
+    return Loaded(frame, key, decoded.image, anchors, {"load": _since(start)}, decoded.camera)
+
+
 def calibrate(job: Job, loaded: Loaded) -> Calibrated | Outcome:
     """Depth of a frame."""
     start = time.perf_counter()
     try:
         size = (loaded.image.shape[1], loaded.image.shape[0])
-        result = _calibrator(job.config)(loaded.image, loaded.anchors, camera=job.readings.camera_of(size))
+        result = _calibrator(job.config)(
+            loaded.image, loaded.anchors, camera=loaded.camera or job.readings.camera_of(size)
+        )
     except Exception as error:
         return failed(loaded.frame.id, error)
     times_ms = {**loaded.times_ms, **result.timings_ms, "calibrate": _since(start)}

@@ -1,4 +1,4 @@
-"""The command line: `mrac calibrate | batch | demo | fetch | list | cache | bench | data | export | train`.
+"""The command line: `mrac bag | batch | bench | cache | calibrate | data | demo | export | fetch | list | train | ...`.
 
 Commands are imported when they are called, so that `--help` and `list` are fast; those of the laboratory (`bench`,
 `data`, `export`, `train`) live in `mrac.lab.cli`. An error is one line, exit code 2; `--debug` shows more.
@@ -16,6 +16,7 @@ from mrac.errors import MracError
 from mrac.version import __version__
 
 _COMMANDS: Final = {
+    "bag": "mrac.cli.bag",
     "batch": "mrac.cli.batch",
     "bench": "mrac.lab.cli.bench",
     "cache": "mrac.cli.cache",
@@ -26,6 +27,7 @@ _COMMANDS: Final = {
     "fetch": "mrac.cli.fetch",
     "list": "mrac.cli.list",
     "train": "mrac.lab.cli.train",
+    "view": "mrac.cli.view",
 }
 """The module of each command; its `COMMAND` is what runs."""
 

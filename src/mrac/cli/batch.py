@@ -1,4 +1,4 @@
-"""`mrac batch`: folders and Parquet files of frames to files of depth, resumable, on this machine or on Ray."""
+"""`mrac batch`: folders, Parquet files and recordings to files of depth, resumable, on this machine or on Ray."""
 
 import json
 from pathlib import Path
@@ -47,18 +47,20 @@ _SHOWN = 10  # failures that are printed; the manifest has all
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, for programs.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def batch(inputs: tuple[Path, ...], **options: Any) -> None:
-    """Calibrate every frame of INPUT...: folders, or Parquet files.
+    """Calibrate every frame of INPUT...: folders, Parquet files, or recordings.
 
     In a folder (and those below it), an image and its readings have the same stem: a.jpg and a.csv. A row of a Parquet
-    file has id, image (bytes) or path, u_px, v_px, z_m. Writes ID.npz (or ID.parquet) for each frame and manifest.jsonl
-    to --out. Each frame is committed by itself: stop or kill the command, give it again, and it goes on; what is
-    committed is not computed again, what is damaged is made anew.
+    file has id, image (bytes) or path, u_px, v_px, z_m. A recording (.mcap, .bag, .db3, a ROS 2 folder) has one topic
+    of images and one of readings, as for `mrac bag`; --from chooses between depth, cloud and scan. Writes ID.npz (or
+    ID.parquet) for each frame and manifest.jsonl to --out. Each frame is committed by itself: stop or kill the command,
+    give it again, and it goes on; what is committed is not computed again, what is damaged is made anew.
 
     \b
     Examples:
       mrac batch frames/ --out depth
       mrac batch images/ --anchors lidar/ --anchors-scale kitti --out depth
       mrac batch part-0.parquet part-1.parquet --out depth --format parquet
+      mrac batch drive-1.mcap drive-2.mcap --from cloud --out depth
       mrac batch frames/ --out depth --executor ray --workers 8
 
     Exit codes: 0 all frames done; 2 some failed (they are in the manifest, with the reason; the others are done), or a
