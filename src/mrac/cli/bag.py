@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 _PATH = click.Path(path_type=Path)
 _KINDS = ("depth", "cloud", "scan", "range")  # mrac.recordings.topics.READING_KINDS, which imports more
-_SHOWN = 10  # frames that failed, by name; the diagnostics in the output have all
 
 
 @click.command(short_help="Depth for a recording of ROS 1, ROS 2 or MCAP, as MCAP; resumable.")
@@ -70,9 +69,9 @@ def bag(source: Path, out: Path | None, only_list: bool, **options: Any) -> int:
     Examples:
       mrac bag drive.mcap --list
       mrac bag drive.mcap --out depth.mcap
-      mrac bag desk.bag --image-topic /rgb/image --depth-topic /depth/image --out d.mcap
-      mrac bag walk/ --cloud-topic /lidar --fixed-frame odom --copy /tf --out d.mcap
-      mrac bag drone.mcap --scan-topic /scan --pose pose.txt --every 5 --out d.mcap
+      mrac bag desk.bag --image-topic /rgb --depth-topic /depth --out d.mcap
+      mrac bag walk/ --cloud-topic /lidar --fixed-frame odom --out d.mcap
+      mrac bag drone.mcap --scan-topic /scan --pose pose.txt --out d.mcap
 
     Exit codes: 0 all frames done; 2 some failed (named at the end, and in the diagnostics of OUT), or a mistake in the
     call; 1 an internal error; 130 interrupted.

@@ -79,7 +79,8 @@ def make_plan(found: Survey, chosen: Chosen, window: Window) -> Plan:
     if not stamps.size:
         raise ContractError(f"bag: {chosen.image} has no message that can be read")
     since = (stamps - stamps.min()) / 1e9
-    inside = np.flatnonzero((since >= window.start_s) & (since <= (window.end_s or np.inf)))[:: window.every]
+    last = np.inf if window.end_s is None else window.end_s
+    inside = np.flatnonzero((since >= window.start_s) & (since <= last))[:: window.every]
     if not inside.size:
         raise ContractError(
             f"bag: no image of {chosen.image} from {window.start_s:g} s on; it lasts {float(since.max()):.3f} s"

@@ -1,6 +1,7 @@
 """Finished frames, and topics of the input, as one MCAP file of ROS 2 messages."""
 
 import heapq
+import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -47,7 +48,10 @@ def write_recording(
             sources.append(copied.messages())
         for message in heapq.merge(*sources, key=lambda message: message.log_ns):
             writer.write(connections[message.topic], message.log_ns, message.raw)
-    (folder / f"{out.stem}.mcap").replace(out)
+    joined = folder / f"{out.stem}.mcap"
+    with joined.open("rb") as file:
+        os.fsync(file.fileno())  # without it a power cut may leave the name on an empty file, and the journal is gone
+    joined.replace(out)
     shutil.rmtree(folder)
 
 

@@ -1,7 +1,7 @@
 """A recording in, a recording out: surveyed, calibrated frame by frame, resumable, written as MCAP."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -232,9 +232,3 @@ def checked_output(out: Path, recording: Recording, restart: bool) -> Path:
 
 def _topic(prefix: str, name: str) -> str:
     return f"/{prefix.strip('/')}/{name}".replace("//", "/")
-
-
-def frames_of(run: BagRun) -> Iterator[Frame]:
-    """The decoded frames of a run, for whoever calibrates them otherwise."""
-    for raw in raw_frames(run.recording, run.chosen, run.survey, run.plan):
-        yield run.decoder.decode(raw)
