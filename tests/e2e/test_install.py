@@ -15,7 +15,7 @@ import pytest
 from mrac import __version__
 from tests.e2e.build_dist import CHECKOUT, build
 from tests.e2e.test_pythons import VERSIONS
-from tests.e2e.test_readme import python_block, shell_lines
+from tests.pages.readme import python_lines, shell_lines
 
 MOST_BYTES = 17_000_000
 EXTRAS = {"torch", "transformers", "sklearn", "skimage", "ray", "onnx", "pyarrow", "matplotlib"}
@@ -105,8 +105,8 @@ def test_an_empty_environment_runs_the_readme(built: tuple[Path, Path], tmp_path
         "--disable-pip-version-check",
     ]
     subprocess.run([*pip, "-c", str(CHECKOUT / "constraints.txt"), f"{wheel}[demo]"], check=True)
-    (tmp_path / "example.py").write_text(python_block(), encoding="utf-8")
-    script = ["set -ex", "python example.py", "mrac demo --out demo", *shell_lines()]
+    (tmp_path / "example.py").write_text(python_lines(), encoding="utf-8")
+    script = ["set -ex", "python example.py", *shell_lines()]
     (tmp_path / "lines.sh").write_text("\n".join(script), encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
     environment |= {"PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}", "MRAC_CACHE": str(tmp_path / "cache")}

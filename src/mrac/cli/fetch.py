@@ -7,10 +7,10 @@ from mrac.foundation._catalog import CATALOG
 from mrac.foundation._published_file import FETCHABLE
 
 
-@click.command()
+@click.command(short_help="Download the published weights of a network, once.")
 @click.argument("name", metavar="NAME")
 def fetch(name: str) -> None:
-    """Download the weights of NAME (dav2-small) to the Hugging Face cache, once.
+    """Download the weights of NAME (dav2-small), once, to the folder mrac of the user's cache.
 
     Shows a progress bar, goes on where it was cut off, compares the checksum. Needs the package huggingface_hub; the
     weights have a licence of their own, which the last line states.

@@ -29,7 +29,7 @@ _TITLES: Final = {
 }
 
 
-@click.command(name="list")
+@click.command(name="list", short_help="Methods, networks, gates, sensors, formats, licences, ...")
 @click.argument("what", type=click.Choice(list(_TITLES)), metavar="[KIND]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="For machines: one object, with a list for each kind.")
 def list_names(what: str | None, as_json: bool) -> None:

@@ -22,17 +22,15 @@ UNCHECKED_SPREAD: Final = 0.3
 class Fit(ABC):
     """Fits y = scale · x + shift; a frozen dataclass of its parameters that keeps nothing between calls.
 
-    Scenes in which a line is not determined are handled here, the same way for every fit:
+    Scenes in which a line is not determined are handled here, the same way for every fit. The rule, and the status:
 
-    | case | rule | status |
-    |---|---|---|
-    | no relative field | constant: the median of y | `ok`, with one anchor `one_anchor` |
-    | no anchor | as if one read 3 m at the middle of the field's range; without a field, a constant | `no_anchors` |
-    | one anchor | one unknown: see `_one_unknown` | `one_anchor` |
-    | all x equal | one unknown, from the medians | `constant_relative_depth` |
-    | two anchors | the line through both; one unknown if its slope has the impossible sign | `two_anchors` |
-    | two anchors, `has_prior` | the fit's own `solve` | `two_anchors` |
-    | three or more | the fit's own `solve`; a slope of the impossible sign is kept and named | `ok`, `negative_slope` |
+    - No relative field: a constant, the median of y. `ok`; with one anchor `one_anchor`.
+    - No anchor: as if one read 3 m at the middle of the field's range; without a field, a constant. `no_anchors`.
+    - One anchor: one unknown, see `_one_unknown`. `one_anchor`.
+    - All x equal: one unknown, from the medians. `constant_relative_depth`.
+    - Two anchors: the line through both; one unknown if its slope has the impossible sign. `two_anchors`.
+    - Two anchors and `has_prior`: the fit's own `solve`. `two_anchors`.
+    - Three or more: the fit's own `solve`. `ok`; a slope of the impossible sign is kept and named `negative_slope`.
 
     Attributes:
         has_prior: whether `solve` has a prior of the relation: it then takes two anchors, and recovers an exact

@@ -1,9 +1,6 @@
 """Data sets as a person meets them on the command line."""
 
-import re
 from pathlib import Path
-
-import pytest
 
 from tests.e2e.test_cli import mrac
 from tests.lab.layouts import diode, manifest
@@ -58,17 +55,3 @@ def test_help_has_examples() -> None:
         done = mrac(*words)
         assert done.returncode == 0
         assert "\n    mrac data" in done.stdout.partition("Example")[2]
-
-
-def test_the_example_of_the_docs_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = Path(__file__).parents[3] / "docs" / "datasets.md"
-    (code,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    manifest.write(tmp_path / "pack")
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    exec(compile(code, str(page), "exec"), names)
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [line[:2] for line in lines] == [["street", "000"], ["street", "001"], ["nyu", "0009"]]
-    assert all(len(line[-1]) == 64 for line in lines)

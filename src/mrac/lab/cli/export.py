@@ -18,7 +18,7 @@ def _size(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, 
     return int(found[1]), int(found[2])
 
 
-@click.command(name="export")
+@click.command(name="export", short_help="Write a method as ONNX files, for programs without Python.")
 @click.option("--method", default="mrac", show_default=True, metavar="NAME", help="See `mrac list methods`.")
 @click.option("--out", type=_PATH, required=True, metavar="DIR", help="Folder for the files.")
 @click.option("--size", callback=_size, default="480x640", show_default=True, metavar="HxW", help="Of the images.")

@@ -32,7 +32,9 @@ def quoted(consensus: Path) -> str:
     if not found or not rows:
         return f"**{NOT_MEASURED}**: no table `{_BEGIN}` in {consensus.name}.\n"
     intro = " ".join(words.removeprefix(":").split())
-    return "\n".join([f"Quoted from [{consensus.name}]({consensus.name}#learned): {intro}", "", *lines[:2], *rows, ""])
+    return "\n".join(
+        [f"Quoted from [{consensus.name}]({consensus.name}#learned-classifier): {intro}", "", *lines[:2], *rows, ""]
+    )
 
 
 def _of_families(lines: list[str]) -> list[str]:

@@ -1,0 +1,3 @@
+"""docs/export.md: writing a graph needs torch and onnx."""
+
+LAB = True
