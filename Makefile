@@ -6,10 +6,11 @@ BIN := $(VENV)/bin
 DEMO := $(VENV)/.installed-demo
 TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
+DOCS := $(VENV)/.installed-docs
 DATA ?= ../shared/data/eval
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 
-.PHONY: demo test test-all check check-runtime bench-speed bench-accuracy bench-foundation clean
+.PHONY: demo test test-all docs check check-runtime bench-speed bench-accuracy bench-foundation clean
 
 demo: $(DEMO)  ## a picture and a table on a real scene, in demo/
 	$(BIN)/mrac demo --out demo
@@ -19,6 +20,9 @@ test: check-runtime  ## the runtime half: no torch
 
 test-all: test check  ## the laboratory as well, and what of the runtime half needs torch: gigabytes
 	$(PYTEST) -m lab
+
+docs: $(DOCS)  ## the manual, in build/docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 
 # Where torch is not installed all of it is Any: hence the options.
 check-runtime: $(TEST)
@@ -52,4 +56,4 @@ $(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) demo build dist docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks

@@ -95,7 +95,7 @@ METHODS: Final[dict[str, Method]] = {
     # the seven networks that checkpoints exist for, the two SwinV2 are those that transformers runs at exactly the size
     # and interpolation that VI-Depth feeds them with. In single precision, as VI-Depth does.
     "vi_depth": Method(
-        summary="VI-Depth as published: a MiDaS network and its checkpoint, which you fetch; see docs/reference.md.",
+        summary="VI-Depth as published: a MiDaS network and its checkpoint, which you fetch; see docs/networks.md.",
         foundation="dpt-swinv2-large-384:resize=original,dtype=float32",
         head="sml:predictor=dpt_swin2_large_384,budget=150",
         space="inverse_depth",

@@ -3,8 +3,9 @@
     python -m mrac.lab.example_frames --out src/mrac/examples/frames
 
 Everything in them is ours: shapes and textures are drawn at random from a fixed seed, and no photograph is used. The
-seeds are of scenes that look well, out of the first thirty of each kind. The embedded network was trained on pictures
-of the same renderer, of other seeds, among its data: the frames show how things are used, not how good they are.
+seeds were chosen out of the first thirty of each kind: of scenes that look well and on which the default does well. The
+embedded network was trained on pictures of the same renderer, of other seeds, among its data. So the frames show how
+things are used, not how good they are.
 """
 
 import argparse
