@@ -70,7 +70,7 @@ async def read_submission(request: Request, limits: Limits) -> Submission:
 
 
 async def _limited(request: Request, limits: Limits, end: bytes = b"") -> AsyncGenerator[bytes, None]:
-    """The body's chunks; counted, as the length that a client states need not be true; `end` must stand near their end."""
+    """The body's chunks; counted, as the length that a client states need not be true. `end` must come last."""
     message = f"request: over {limits.body_bytes:,} bytes arrived; send smaller files"
     stated = request.headers.get("content-length", "")
     if stated.isdecimal() and int(stated[:20]) > limits.body_bytes:
