@@ -26,6 +26,7 @@ _COMMANDS: Final = {
     "export": "mrac.lab.cli.export",
     "fetch": "mrac.cli.fetch",
     "list": "mrac.cli.list",
+    "serve": "mrac.cli.serve",
     "train": "mrac.lab.cli.train",
     "view": "mrac.cli.view",
     "warm": "mrac.cli.warm",
