@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from mrac.conventions import FloatArray
 from mrac.fit.base import PRIOR_SPREAD
 from mrac.gp.areas import area_points, area_posterior
-from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, covered_area, upsampled
+from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, covered_area
 from mrac.gp.kernel import PRIOR_VAR, WeightedProcessOptions
 from mrac.gp.posterior import Observations, Posterior, posterior, predict
+from mrac.gp.upsampling import upsampled
 from mrac.head._depth_curve import log_depth_on
 from mrac.head._tiles import NUM_NEAREST, predict_tiled
 from mrac.head.base import Head, HeadResult, Scene

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, appearance, features_without_image, upsampled
+from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, appearance, features_without_image
+from mrac.gp.upsampling import upsampled
 from mrac.relative import resize_field, sample_bilinear
 from tests.conftest import MadeScene
 
