@@ -1,0 +1,121 @@
+"""What the server keeps between requests, all of it in memory and bounded: scenes, predictions, outcomes."""
+
+import logging
+import threading
+from dataclasses import replace
+from typing import Final
+
+from mrac.anchors import Anchors
+from mrac.camera import Camera
+from mrac.errors import MracError
+from mrac.web.bounded import BoundedStore
+from mrac.web.choices import COLUMNS, Choices
+from mrac.web.examples import examples, load_example
+from mrac.web.outcome import Outcome, compute
+from mrac.web.predictions import MemoryPredictions
+from mrac.web.recipe import Recipe
+from mrac.web.scenes import Scene
+
+SCENE_BYTES: Final = 400 << 20
+PREDICTION_BYTES: Final = 200 << 20
+OUTCOME_BYTES: Final = 400 << 20
+_LOG: Final = logging.getLogger("mrac.web")
+
+
+class Gone(MracError):
+    """A scene or result is asked for that is no longer, or was never, in memory."""
+
+
+class Workshop:
+    """Scenes and results of all who use the page, the least recently used ones dropped. Threads may share it.
+
+    Args:
+        choices: what may be computed.
+    """
+
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+        self.predictions = MemoryPredictions(PREDICTION_BYTES)
+        self._scenes: BoundedStore[Scene] = BoundedStore(SCENE_BYTES)
+        self._outcomes: BoundedStore[Outcome] = BoundedStore(OUTCOME_BYTES)
+        self._examples: dict[str, Scene] = {}
+        self._lock = threading.Lock()
+
+    def example(self, name: str) -> Scene:
+        """A scene of its own of a shipped example, which is read once.
+
+        Raises:
+            ContractError: there is none of that name.
+        """
+        with self._lock:
+            if name not in self._examples:
+                self._examples[name] = load_example(name)
+            found = self._examples[name]
+        return self.keep(replace(found, id=Scene.new_id()))
+
+    def picture_of(self, name: str) -> Scene:
+        """A shipped example to look at; nothing is kept of it."""
+        with self._lock:
+            if name not in self._examples:
+                self._examples[name] = load_example(name)
+            return self._examples[name]
+
+    def keep(self, scene: Scene) -> Scene:
+        """Stores a scene under its id."""
+        self._scenes.put(scene.id, scene, scene.num_bytes)
+        return scene
+
+    def scene(self, key: str) -> Scene:
+        """The scene of that id.
+
+        Raises:
+            Gone: there is none.
+        """
+        found = self._scenes.get(key)
+        if found is None:
+            raise Gone("scene: it is no longer in memory (the server was restarted, or has made room); load it again")
+        return found
+
+    def add_readings(self, key: str, anchors: Anchors, name: str, kind: str, camera: Camera | None) -> Scene:
+        """The scene with these readings in place of its own, in pixels of the original picture."""
+        return self.keep(self.scene(key).with_pool(anchors, name, kind, camera))
+
+    def drop_readings(self, key: str) -> Scene:
+        """The scene without readings but those that are clicked."""
+        return self.keep(replace(self.scene(key), pool=None))
+
+    def outcome(self, scene: Scene, recipe: Recipe) -> Outcome:
+        """The result of a recipe, computed unless it is still there.
+
+        Raises:
+            ContractError: the recipe asks for what is not offered, or the library refuses the call.
+        """
+        found = self._outcomes.get(recipe.key(scene))
+        if found is None:
+            found = compute(scene, recipe, self.choices, self.predictions)
+            self._outcomes.put(found.key, found, found.num_bytes)
+        return found
+
+    def result(self, key: str) -> Outcome:
+        """An earlier result by its id.
+
+        Raises:
+            Gone: there is none.
+        """
+        found = self._outcomes.get(key)
+        if found is None:
+            raise Gone("result: it is no longer in memory; move a slider to compute it again, then download")
+        return found
+
+    def warm_up(self) -> None:
+        """Loads or compiles every kernel and network that the first view needs, on the first example."""
+        try:
+            shipped = examples()
+            if not shipped:
+                return
+            scene = self.picture_of(shipped[0].name)
+            for method, _ in reversed(COLUMNS):  # the default has kernels to compile; what it waits for comes first
+                compute(scene, Recipe(method=method, share=0.25), self.choices, self.predictions)
+        except Exception:
+            # The same call of a user's gives the error in the page; a background thread has nobody to tell it to.
+            _LOG.exception("mrac web: warm-up failed")
