@@ -135,15 +135,16 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | N
 
 
 def write_arrays(path: Path, **arrays: NDArray[Any]) -> None:
-    """Writes an .npz, compressed at the fastest level: numpy's takes three times as long on floats, without gain."""
+    """Writes an .npz; see `save_arrays`."""
+    write_whole(path, lambda file: save_arrays(file, **arrays))
 
-    def write(file: IO[bytes]) -> None:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            for name, array in arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:  # its size is not known before
-                    np.lib.format.write_array(member, array, allow_pickle=False)
 
-    write_whole(path, write)
+def save_arrays(file: IO[bytes], **arrays: NDArray[Any]) -> None:
+    """An .npz into an open file, compressed at the fastest level: numpy's takes three times as long, without gain."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:  # its size is not known before
+                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
@@ -158,6 +159,18 @@ def write_depth_png(path: Path, depth_m: FloatArray) -> float:
     The scale is the finest of 1000 (millimetres), 256 (KITTI's) and 6 per metre that holds the farthest pixel, stated
     in the file's text; a depth under half a step becomes 1, since 0 means "no depth".
     """
+    scale = 0.0
+
+    def write(file: IO[bytes]) -> None:
+        nonlocal scale
+        scale = save_depth_png(file, depth_m)
+
+    write_whole(path, write)
+    return scale
+
+
+def save_depth_png(file: IO[bytes], depth_m: FloatArray) -> float:
+    """The same into an open file."""
     farthest = float(depth_m.max())
     scale = next((s for s in (1000.0, 256.0) if farthest * s <= 65535.0), 6.0)
     steps = depth_m * np.float32(scale)  # in place from here: at 50 megapixels every copy counts
@@ -165,6 +178,5 @@ def write_depth_png(path: Path, depth_m: FloatArray) -> float:
     stored = steps.astype(np.uint16)
     text = PngImagePlugin.PngInfo()
     text.add_text(SCALE_KEY, f"{scale:g}")
-    picture = Image.fromarray(stored)
-    write_whole(path, lambda file: picture.save(file, format="PNG", pnginfo=text, compress_level=PNG_LEVEL))
+    Image.fromarray(stored).save(file, format="PNG", pnginfo=text, compress_level=PNG_LEVEL)
     return scale
