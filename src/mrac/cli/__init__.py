@@ -1,4 +1,4 @@
-"""The command line: `mrac calibrate | batch | demo | fetch | list | cache | bench | data | export | train`.
+"""The command line: `mrac calibrate | batch | demo | fetch | list | cache | bench | data | export | train | web`.
 
 Commands are imported when they are called, so that `--help` and `list` are fast; those of the laboratory (`bench`,
 `data`, `export`, `train`) live in `mrac.lab.cli`. An error is one line, exit code 2; `--debug` shows more.
@@ -25,6 +25,7 @@ _COMMANDS: Final = {
     "fetch": "mrac.cli.fetch",
     "list": "mrac.cli.list",
     "train": "mrac.lab.cli.train",
+    "web": "mrac.cli.web",
 }
 """The module of each command; its `COMMAND` is what runs."""
 

@@ -1,12 +1,13 @@
-"""What the page may choose: methods, foundations, and the columns that are compared. No spec of a browser's is run."""
+"""What the page may choose: methods, foundations, κ, and the columns that are compared."""
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from mrac import registry
-from mrac.errors import ContractError
-from mrac.methods import METHODS, Method
+from mrac.http import Choices, Offer
+from mrac.methods import METHODS
 from mrac.pipeline import Calibrator
 from mrac.web.predictions import MemoryPredictions
 from mrac.web.recipe import Recipe
@@ -18,67 +19,60 @@ COLUMNS: Final = (("vanilla", "No gate"), ("mrac", "The paper"), ("default", "Ou
 
 
 @dataclass(frozen=True)
-class Choices:
-    """What may be asked for.
+class Menu:
+    """What may be asked for; a browser names methods and foundations, it never sends a spec that could read a file.
 
     Attributes:
-        more_foundations: specs that whoever started the server added.
+        foundation: in place of every method's own, as the server was started; None: the method's.
         device: that networks run on.
     """
 
-    more_foundations: tuple[str, ...] = ()
+    foundation: str | None = None
     device: str = "cpu"
 
     @cached_property
     def foundations(self) -> dict[str, str]:
-        """Specs that can run here, with a line on each."""
+        """Those that can run here, with a line on each."""
         found = {name: registry.summary("foundation", name) for name in ("embedded", "none")}
         if registry.create("foundation", "dav2-small").identity is not None:  # `mrac fetch` got its weights
             found["dav2-small"] = registry.summary("foundation", "dav2_small")
-        return found | {spec: f"{spec}, as the server was started with" for spec in self.more_foundations}
+        return found
 
     @cached_property
-    def methods(self) -> dict[str, str]:
-        """Methods whose foundation can run here, with a line on each; the default first."""
-        names = sorted(registry.names("method"), key=lambda name: name != "default")
-        return {name: registry.summary("method", name) for name in names if self._can_run(name)}
-
-    def _can_run(self, name: str) -> bool:
-        preset: Method = registry.load("method", name)
-        return preset.foundation in self.foundations
+    def offer(self) -> Offer:
+        """What requests are checked against."""
+        return Offer("default", self.foundation, tuple(self.foundations), self.device)
 
     def arguments(self, recipe: Recipe) -> dict[str, str]:
-        """What `Calibrator` is called with for a recipe: `method`, and a stage where it differs from the method's.
-
-        Raises:
-            ContractError: the method or the foundation is not one of these choices.
-        """
-        for kind, value, known in (
-            ("method", recipe.method, self.methods),
-            ("foundation", recipe.foundation, {"": "", **self.foundations}),
-        ):
-            if value not in known:
-                raise ContractError(f"{kind}: {value!r} is not offered here; one of {', '.join(filter(None, known))} is")
+        """What `Calibrator` is called with for a recipe: the method, and all that differs from its own."""
         given = {"method": recipe.method}
-        if recipe.foundation:
-            given["foundation"] = recipe.foundation
+        if recipe.foundation or self.foundation:
+            given["foundation"] = recipe.foundation or str(self.foundation)
         if takes_kappa(recipe.method) and recipe.kappa != DEFAULT_KAPPA:
-            given["gate"] = f"{_gate(recipe.method)}:kappa={recipe.kappa:g}"
+            given["gate"] = f"{_gate(recipe.method)}:kappa={recipe.kappa!r}"
         if self.device != "cpu":
             given["device"] = self.device
         return given
 
     def calibrator(self, recipe: Recipe, predictions: MemoryPredictions) -> Calibrator:
-        """The calibrator of a recipe, with the network's answers kept in memory."""
-        return Calibrator(**self.arguments(recipe), cache=predictions)  # type: ignore[arg-type]
+        """The calibrator of a recipe, with the network's answers kept in memory.
+
+        Raises:
+            ContractError: the method or the foundation is not one of these choices.
+        """
+        given = {name: value for name, value in self.arguments(recipe).items() if name != "device"}
+        shared = self.offer.calibrator(Choices(**given))
+        own = copy.copy(shared)  # parameters only: the copy costs nothing, and the shared one stays without a cache
+        own.cache = predictions
+        return own
 
     def summary(self) -> dict[str, Any]:
         """What the page's controls offer."""
+        names = self.offer.methods()
         return {
-            "methods": [
-                {"name": name, "summary": text, "kappa": takes_kappa(name)} for name, text in self.methods.items()
-            ],
+            "methods": [{"name": name, "summary": METHODS[name].summary} for name in names],
             "foundations": [{"name": name, "summary": text} for name, text in self.foundations.items()],
+            "own_foundation": self.foundation or "",
             "columns": [{"method": name, "title": title} for name, title in COLUMNS],
             "kappa": DEFAULT_KAPPA,
         }
@@ -90,5 +84,4 @@ def takes_kappa(method: str) -> bool:
 
 
 def _gate(method: str) -> str:
-    preset: Method = METHODS[method] if method in METHODS else registry.load("method", method)
-    return preset.gate.partition(":")[0]
+    return METHODS[method].gate.partition(":")[0] if method in METHODS else ""

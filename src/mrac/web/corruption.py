@@ -14,10 +14,10 @@ from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
 
 FAMILIES: Final = {
-    "near": "Near: multipath pulls a reading to 20–60 % of its depth",
-    "uniform": "Uniform: any depth of the scene",
-    "dropout": "Dropout: no echo, the sensor's maximum range",
-    "mixed_pixel": "Mixed pixel: between foreground and background of an edge",
+    "near": "Near, as by multipath",
+    "uniform": "Uniform: any depth",
+    "dropout": "Dropout: maximum range",
+    "mixed_pixel": "Mixed pixels, at edges",
 }
 _NEAR_FACTOR: Final = (0.2, 0.6)
 _NEAR_FLOOR_M: Final = 0.1

@@ -15,9 +15,23 @@ from mrac.errors import ContractError
 from mrac.io.files import PNG_LEVEL, write_arrays
 from mrac.result.folder import write_result
 from mrac.web.outcome import Outcome
+from mrac.web.python_lines import anchors_file
 
 ARCHIVE: Final = "mrac-result.zip"
 _OF_FOLDER: Final = ("preview.png", "report.json")
+FILES: Final = {
+    ARCHIVE: "all of these",
+    "depth.npz": "depth_m, sigma_m and verdicts, float32, metres",
+    "depth.png": "16 bit, its scale stated inside",
+    "points.ply": "coloured points with sigma_m",
+    "preview.png": "photo, depth and deviation to look at",
+    "report.json": "status, fit, verdicts, warnings, versions",
+    "anchors.csv": "the readings that were used",
+    "anchors.npz": "the readings that were used, with their areas",
+    "image.png": "the picture",
+    "calibrate.py": "the Python lines below",
+}
+"""Every file, with a line on each."""
 TYPES: Final = {
     ".npz": "application/octet-stream",
     ".png": "image/png",
@@ -47,15 +61,14 @@ def download(outcome: Outcome, name: str) -> bytes:
         elif name in _WRITERS:
             _WRITERS[name](outcome, folder / name)
         else:
-            known = ", ".join((*_WRITERS, *_OF_FOLDER, ARCHIVE))
-            raise ContractError(f"download: there is no {name!r}; known: {known}")
+            raise ContractError(f"download: there is no {name!r:.60}; known: {', '.join(FILES)}")
         return (folder / name).read_bytes()
 
 
 def _archive(outcome: Outcome, folder: Path) -> bytes:
     _write_folder(outcome, folder)
     for name, write in _WRITERS.items():
-        if name != "anchors.csv" or outcome.readings.anchors.extent_px is None:
+        if not name.startswith("anchors.") or name == anchors_file(outcome.readings.anchors):
             write(outcome, folder / name)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:  # maps and pictures are compressed already

@@ -12,7 +12,7 @@ import numpy as np
 from mrac.io.picture import depth_limits, verdict_colour
 from mrac.metrics import depth_metrics
 from mrac.result import MetricDepth
-from mrac.web.choices import Choices
+from mrac.web.choices import Menu
 from mrac.web.predictions import MemoryPredictions
 from mrac.web.python_lines import anchors_file, python_lines
 from mrac.web.recipe import Readings, Recipe, readings_of
@@ -47,7 +47,7 @@ class Outcome:
         return self.result.depth_m.nbytes + self.result.sigma_m.nbytes + 200 * len(self.readings.anchors)
 
 
-def compute(scene: Scene, recipe: Recipe, choices: Choices, predictions: MemoryPredictions) -> Outcome:
+def compute(scene: Scene, recipe: Recipe, menu: Menu, predictions: MemoryPredictions) -> Outcome:
     """Calibrates as the recipe says.
 
     Raises:
@@ -55,10 +55,10 @@ def compute(scene: Scene, recipe: Recipe, choices: Choices, predictions: MemoryP
     """
     start = time.perf_counter()
     readings = readings_of(scene, recipe)
-    calibrator = choices.calibrator(recipe, predictions)
+    calibrator = menu.calibrator(recipe, predictions)
     result = calibrator(scene.image, readings.anchors, camera=scene.camera)
     camera = scene.camera_at(recipe.focal_px)
-    script = python_lines(choices.arguments(recipe), readings.anchors, camera, scene.camera is not None)
+    script = python_lines(menu.arguments(recipe), readings.anchors, camera, scene.camera is not None)
     wall_ms = (time.perf_counter() - start) * 1e3
     return Outcome(recipe.key(scene), scene, recipe, readings, result, script, wall_ms)
 

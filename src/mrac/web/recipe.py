@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -143,12 +143,13 @@ def _drawn(pool: Pool | None, recipe: Recipe) -> Readings:
 
 def _number(name: str, value: object) -> int | float:
     low, high = _LIMITS[name]
-    is_whole = isinstance(low, int)
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and (not is_whole or value == int(value))
-    if not fits or not low <= value <= high:  # type: ignore[operator]  (NaN fails the comparison)
-        kind = "a whole number" if is_whole else "a number"
-        raise ContractError(f"recipe: {name} = {value!r} arrived; {kind} from {low:g} to {high:g} is needed")
-    return int(value) if is_whole else float(value)  # type: ignore[call-overload,no-any-return]
+    kind = "a whole number" if isinstance(low, int) else "a number"
+    if isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high:  # NaN is not
+        if kind == "a number":
+            return float(value)
+        if value == int(value):
+            return int(value)
+    raise ContractError(f"recipe: {name} = {value!r} arrived; {kind} from {low:g} to {high:g} is needed")
 
 
 def _clicked(rows: object) -> tuple[tuple[float, float, float], ...]:
@@ -157,7 +158,9 @@ def _clicked(rows: object) -> tuple[tuple[float, float, float], ...]:
     found = []
     for number, row in enumerate(rows, start=1):
         if not (isinstance(row, list) and len(row) == 3 and all(_is_finite(value) for value in row)):
-            raise ContractError(f"recipe: clicked reading {number}: {row!r} arrived; three numbers u, v, z_m are needed")
+            raise ContractError(
+                f"recipe: clicked reading {number}: {row!r} arrived; three numbers u, v, z_m are needed"
+            )
         found.append((float(row[0]), float(row[1]), float(row[2])))
     return tuple(found)
 

@@ -21,6 +21,11 @@ ASSUMED_FOCAL: Final = 0.9
 _DENSE: Final = 0.1  # share of pixels with a reading, from which errors are stated against them
 
 
+def new_id() -> str:
+    """Of a scene; one that cannot be guessed: whoever has it may see the picture."""
+    return secrets.token_urlsafe(12)
+
+
 @dataclass(frozen=True, eq=False)
 class Pool:
     """All readings of a scene, of which the page chooses K.
@@ -51,7 +56,7 @@ class Pool:
     @cached_property
     def is_dense(self) -> bool:
         """Whether it is a depth image, against which errors of a result can be stated."""
-        return self.kind == "depth" and bool(np.isfinite(self.depth_m).mean() >= _DENSE)
+        return bool(np.isfinite(self.depth_m).mean() >= _DENSE)
 
     @property
     def num_bytes(self) -> int:
@@ -78,7 +83,7 @@ class Scene:
     pool: Pool | None = None
     camera: Camera | None = None
     credit: str = ""
-    id: str = field(default_factory=lambda: Scene.new_id())
+    id: str = field(default_factory=new_id)
 
     @classmethod
     def of(cls, image: ImageArray, title: str) -> Self:
@@ -96,11 +101,6 @@ class Scene:
             size = max(round(width * factor), MIN_SIDE), max(round(height * factor), MIN_SIDE)
             pixels = np.array(Image.fromarray(pixels).resize(size, Image.Resampling.BOX))
         return cls(title, pixels, (width, height))
-
-    @staticmethod
-    def new_id() -> str:
-        """One that cannot be guessed: whoever has it may see the picture."""
-        return secrets.token_urlsafe(12)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -157,5 +157,6 @@ class Scene:
             "original_size": list(self.original_size),
             "readings": readings,
             "focal_px": camera.fx_px,
+            "centre_px": [camera.cx_px, camera.cy_px],
             "focal_is_known": self.camera is not None,
         }

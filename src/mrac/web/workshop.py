@@ -7,14 +7,14 @@ from typing import Final
 
 from mrac.anchors import Anchors
 from mrac.camera import Camera
-from mrac.errors import MracError
+from mrac.http import RequestError
 from mrac.web.bounded import BoundedStore
-from mrac.web.choices import COLUMNS, Choices
+from mrac.web.choices import COLUMNS, Menu
 from mrac.web.examples import examples, load_example
 from mrac.web.outcome import Outcome, compute
 from mrac.web.predictions import MemoryPredictions
 from mrac.web.recipe import Recipe
-from mrac.web.scenes import Scene
+from mrac.web.scenes import Scene, new_id
 
 SCENE_BYTES: Final = 400 << 20
 PREDICTION_BYTES: Final = 200 << 20
@@ -22,19 +22,21 @@ OUTCOME_BYTES: Final = 400 << 20
 _LOG: Final = logging.getLogger("mrac.web")
 
 
-class Gone(MracError):
+class GoneError(RequestError):
     """A scene or result is asked for that is no longer, or was never, in memory."""
+
+    status = 404
 
 
 class Workshop:
     """Scenes and results of all who use the page, the least recently used ones dropped. Threads may share it.
 
     Args:
-        choices: what may be computed.
+        menu: what may be computed.
     """
 
-    def __init__(self, choices: Choices) -> None:
-        self.choices = choices
+    def __init__(self, menu: Menu) -> None:
+        self.menu = menu
         self.predictions = MemoryPredictions(PREDICTION_BYTES)
         self._scenes: BoundedStore[Scene] = BoundedStore(SCENE_BYTES)
         self._outcomes: BoundedStore[Outcome] = BoundedStore(OUTCOME_BYTES)
@@ -51,7 +53,7 @@ class Workshop:
             if name not in self._examples:
                 self._examples[name] = load_example(name)
             found = self._examples[name]
-        return self.keep(replace(found, id=Scene.new_id()))
+        return self.keep(replace(found, id=new_id()))
 
     def picture_of(self, name: str) -> Scene:
         """A shipped example to look at; nothing is kept of it."""
@@ -69,11 +71,13 @@ class Workshop:
         """The scene of that id.
 
         Raises:
-            Gone: there is none.
+            GoneError: there is none.
         """
         found = self._scenes.get(key)
         if found is None:
-            raise Gone("scene: it is no longer in memory (the server was restarted, or has made room); load it again")
+            raise GoneError(
+                "scene: it is no longer in memory (the server was restarted, or has made room); load it again"
+            )
         return found
 
     def add_readings(self, key: str, anchors: Anchors, name: str, kind: str, camera: Camera | None) -> Scene:
@@ -92,7 +96,7 @@ class Workshop:
         """
         found = self._outcomes.get(recipe.key(scene))
         if found is None:
-            found = compute(scene, recipe, self.choices, self.predictions)
+            found = compute(scene, recipe, self.menu, self.predictions)
             self._outcomes.put(found.key, found, found.num_bytes)
         return found
 
@@ -100,11 +104,11 @@ class Workshop:
         """An earlier result by its id.
 
         Raises:
-            Gone: there is none.
+            GoneError: there is none.
         """
         found = self._outcomes.get(key)
         if found is None:
-            raise Gone("result: it is no longer in memory; move a slider to compute it again, then download")
+            raise GoneError("result: it is no longer in memory; move a slider to compute it again, then download")
         return found
 
     def warm_up(self) -> None:
@@ -115,7 +119,7 @@ class Workshop:
                 return
             scene = self.picture_of(shipped[0].name)
             for method, _ in reversed(COLUMNS):  # the default has kernels to compile; what it waits for comes first
-                compute(scene, Recipe(method=method, share=0.25), self.choices, self.predictions)
+                compute(scene, Recipe(method=method, share=0.25), self.menu, self.predictions)
         except Exception:
             # The same call of a user's gives the error in the page; a background thread has nobody to tell it to.
             _LOG.exception("mrac web: warm-up failed")

@@ -2,12 +2,12 @@
 
 import { metricTicks } from "./colours.js";
 import { $, element } from "./dom.js";
-import { limitsOf, rampOf } from "./layers.js";
+import { limitsOf } from "./layers.js";
 import { on, set, state } from "./state.js";
 
 const TITLES = {
-  depth: "Depth in metres, the same colours in all three maps",
-  sigma: "Standard deviation in metres, the same colours in all three maps",
+  depth: "Depth in metres, one scale for all three maps.",
+  sigma: "Standard deviation in metres, one scale for all three maps.",
 };
 
 function renderTicks(limits) {
@@ -16,7 +16,7 @@ function renderTicks(limits) {
   $("bar-ticks").replaceChildren(
     ...ticks.map(([value, label], k) => {
       const tick = element("span", { textContent: k === ticks.length - 1 ? `${label} m` : label });
-      tick.style.left = `${(100 * (Math.log(value) - low)) / (high - low)}%`;
+      tick.style.setProperty("--at", `${(100 * (Math.log(value) - low)) / (high - low)}%`);
       return tick;
     }),
   );
@@ -28,17 +28,12 @@ function render() {
   $("nearer-field").hidden = !isNearer;
   $("bar").classList.toggle("bare", isNearer || !limits);
   $("bar-title").textContent = isNearer
-    ? `Orange: probably nearer than ${state.nearer.toPrecision(3)} m; the stronger, the surer`
+    ? `Orange: probably nearer than ${state.nearer.toPrecision(3)} m; the stronger, the surer.`
     : TITLES[state.view];
   $("nearer-value").textContent = `${state.nearer.toPrecision(3)} m`;
   if (isNearer || !limits) return;
-  const image = new ImageData(256, 1);
-  const colours = rampOf(state.view);
-  for (let i = 0; i < 256; i++) {
-    for (let c = 0; c < 3; c++) image.data[4 * i + c] = colours[3 * i + c];
-    image.data[4 * i + 3] = 255;
-  }
-  $("bar-colours").getContext("2d").putImageData(image, 0, 0);
+  const stops = state.view === "sigma" ? state.options.sigma_stops : state.options.depth_stops;
+  $("bar-colours").style.setProperty("--stops", stops.join(", "));
   renderTicks(limits);
 }
 

@@ -1,7 +1,7 @@
 // Readings by hand: with the pointer, and with the keyboard on the focused picture.
 
 import { $, element } from "./dom.js";
-import { hoverFrom, pixelUnder, readingNear } from "./hover.js";
+import { hoverFrom, pixelUnder, readingNear, speak } from "./hover.js";
 import { report } from "./messages.js";
 import { panels } from "./panels.js";
 import { on, reference, set, setRecipe, state } from "./state.js";
@@ -80,6 +80,7 @@ function onKey(event, view) {
     return;
   }
   event.preventDefault();
+  speak();
 }
 
 function renderList() {

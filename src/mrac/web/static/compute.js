@@ -21,7 +21,7 @@ function ask() {
   const started = performance.now();
   let left = columns.length;
   set({ pending: left });
-  for (const column of columns) {
+  for (const column of columns.toReversed()) { // the last one sets the colours of all
     calibrate(scene, { ...state.recipe, method: columnMethod(column) }, controller.signal)
       .then((answer) => [answer, null])
       .catch((error) => {

@@ -90,15 +90,16 @@ function placeCard(k) {
 
 let hoveredView = null;
 
-function readout() {
-  const line = $("readout");
-  line.hidden = !state.cursor;
+/** Says what the keyboard has reached; the pointer's way would be too much to listen to. */
+export function speak() {
   if (!state.cursor) return;
   const { u, v } = state.cursor;
-  const parts = state.results.flatMap((answer, column) =>
-    answer ? [`${state.options.columns[column].title} ${metres(answer.depth[v * answer.width + u])} ± ${metres(answer.sigma[v * answer.width + u])}`] : [],
-  );
-  line.textContent = `u ${u}, v ${v}: ${parts.join(" · ")}`;
+  const at = (answer) => `${metres(answer.depth[v * answer.width + u])} ± ${metres(answer.sigma[v * answer.width + u])}`;
+  const parts = state.results.flatMap((answer, column) => (answer ? [`${state.options.columns[column].title} ${at(answer)}`] : []));
+  const answer = state.results[state.selected] ?? reference();
+  const k = clampedHover();
+  const reading = k === null ? "" : ` Reading of ${metres(answer.readings.z_m[k])}: ${answer.readings.keep[k] ? "kept" : "rejected"}, ${words(answer.readings.reason[k])}.`;
+  $("spoken").textContent = `u ${u}, v ${v}: ${parts.join(", ")}.${reading}`;
 }
 
 export function start() {
@@ -113,7 +114,6 @@ export function start() {
     });
   }
   on(["hovered", "results"], () => placeCard(state.results.some(Boolean) ? clampedHover() : null));
-  on(["cursor", "results"], readout);
   addEventListener("scroll", () => ($("hovercard").hidden = true), { passive: true });
 }
 

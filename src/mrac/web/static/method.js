@@ -12,7 +12,7 @@ function note() {
 export function start(options) {
   $("method-name").replaceChildren(...options.methods.map(({ name, summary }) => element("option", { value: name, textContent: name, title: summary })));
   $("foundation").replaceChildren(
-    element("option", { value: "", textContent: "the method's own" }),
+    element("option", { value: "", textContent: options.own_foundation || "the method's own" }),
     ...options.foundations.map(({ name, summary }) => element("option", { value: name, textContent: name === "none" ? "none: readings and colours alone" : name, title: summary })),
   );
   $("kappa").addEventListener("input", (event) => setRecipe({ kappa: event.target.valueAsNumber }));

@@ -28,13 +28,14 @@ function photoPanel() {
       "N and P go to the next and previous reading; Delete removes one that was added by hand, Alt and arrows move it.",
     true,
   );
-  const head = element("div", { className: "panel-head" }, element("h3", { textContent: "Picture and readings" }));
+  const place = element("span", { className: "place-px" });
+  const head = element("div", { className: "panel-head" }, element("h3", { textContent: "Picture and readings" }), place);
   const legend = element("p", { className: "legend" });
   for (const [kind, text] of [["kept", "kept"], ["rejected", "rejected"], ["planted", "made wrong here"], ["hand", "by hand"]]) {
     legend.append(element("span", { className: `key ${kind}` }), element("span", { textContent: text }));
   }
   const root = element("article", { className: "panel", id: "panel-photo" }, head, made.view, legend);
-  return { root, ...made, column: -1 };
+  return { root, ...made, column: -1, place };
 }
 
 function columnPanel(column, title) {
@@ -47,7 +48,8 @@ function columnPanel(column, title) {
   const head = element("div", { className: "panel-head" }, element("h3", {}, label), name, status);
   const value = element("span", { className: "value" });
   const facts = element("p", { className: "facts" });
-  const root = element("article", { className: "panel", id: `panel-${column}` }, head, made.view, element("div", { className: "panel-foot" }, facts, value));
+  made.view.append(value);
+  const root = element("article", { className: "panel", id: `panel-${column}` }, head, made.view, facts);
   return { root, ...made, column, name, status, facts, value };
 }
 
@@ -64,9 +66,9 @@ function renderColumn(panel) {
   if (!answer || failed) return;
   const facts = [];
   if (answer.abs_rel !== null) facts.push(element("b", { textContent: `${(100 * answer.abs_rel).toFixed(1)} % error` }));
-  facts.push(element("span", { textContent: `${answer.num_kept} of ${answer.readings.u.length} kept` }));
-  if (answer.num_wrong) facts.push(element("span", { textContent: `${answer.num_caught} of ${answer.num_wrong} wrong ones caught` }));
-  if (answer.num_lost) facts.push(element("span", { textContent: `${answer.num_lost} right ones lost` }));
+  facts.push(element("span", { textContent: `${answer.num_kept}/${answer.readings.u.length} kept` }));
+  if (answer.num_wrong) facts.push(element("span", { textContent: `${answer.num_caught}/${answer.num_wrong} wrong caught` }));
+  if (answer.num_lost) facts.push(element("span", { textContent: `${answer.num_lost} right lost` }));
   panel.facts.append(...facts);
 }
 
@@ -91,7 +93,10 @@ export function build(columns) {
   $("panels").replaceChildren(...panels.map((panel) => panel.root));
   const maps = panels.slice(1);
   on(["results", "errors", "selected", "thirdMethod"], () => maps.forEach(renderColumn));
-  on(["cursor", "results"], () => maps.forEach(renderValue));
+  on(["cursor", "results"], () => {
+    maps.forEach(renderValue);
+    panels[0].place.textContent = state.cursor ? `u ${state.cursor.u}, v ${state.cursor.v}` : "";
+  });
   on(["results", "cursor", "hovered", "selected", "showReadings", "scene", "photo"], drawOverlays);
   on(["pending"], () => $("panels").classList.toggle("working", state.pending > 0));
   new ResizeObserver(drawOverlays).observe($("panels"));

@@ -38,7 +38,9 @@ async function load(promise, recipe) {
 
 function show(scene) {
   $("empty").hidden = true;
-  for (const id of ["panels", "bar", "cloud", "take", "table"]) $(id).hidden = false;
+  document.body.classList.add("loaded");
+  $("maps").style.setProperty("--aspect", String(scene.width / scene.height));
+  for (const id of ["maps", "cloud", "take", "table"]) $(id).hidden = false;
   for (const id of ["readings-controls", "method-controls"]) $(id).disabled = false;
   const [width, height] = scene.original_size;
   const smaller = scene.width !== width ? `, computed at ${scene.width} × ${scene.height}` : "";
@@ -80,7 +82,10 @@ export function start(options) {
   takeDrops($("picture-drop"), loadFile);
   takeDrops($("result"), loadFile);
   if (options.examples.length) {
-    $("start").hidden = false;
+    $("start").disabled = false;
+    $("start").textContent = "Load the example";
     $("start").addEventListener("click", () => loadExample(options.examples[0].name));
+  } else {
+    $("start").hidden = true;
   }
 }

@@ -32,7 +32,7 @@ function renderScene() {
     return;
   }
   const many = readings.count.toLocaleString("en");
-  $("readings-now").textContent = `${many} in ${readings.name}${readings.dense ? ", which errors are stated against" : ""}.`;
+  $("readings-now").textContent = `From ${readings.name}, ${many} of them${readings.dense ? "; the error is stated against all" : ""}.`;
   $("count").value = String(toSlider(state.recipe.num_readings));
 }
 
@@ -60,7 +60,8 @@ async function read() {
     if (file) form.append(name, file, file.name);
   }
   if ($("kind").value) form.append("from", $("kind").value);
-  if ($("scale").value) form.append("scale", $("scale").value);
+  if ($("scale").value) form.append("anchors_scale", $("scale").value);
+  if ($("sensor").value) form.append("sensor", $("sensor").value);
   try {
     const scene = await uploadReadings(state.scene.id, form);
     const { count, dense } = scene.readings;
@@ -90,6 +91,10 @@ export function start(options) {
     ...[["", "as the file says"], ["m", "metres"], ["mm", "millimetres"], ["kitti", "1/256 m (KITTI)"], ["tum", "1/5000 m (TUM)"]].map(
       ([value, textContent]) => element("option", { value, textContent }),
     ),
+  );
+  $("sensor").replaceChildren(
+    element("option", { value: "", textContent: "not known" }),
+    ...options.sensors.map((value) => element("option", { value, textContent: value })),
   );
   $("count").addEventListener("input", (event) => setRecipe({ num_readings: fromSlider(event.target.valueAsNumber) }));
   $("share").addEventListener("input", (event) => setRecipe({ share: event.target.valueAsNumber }));

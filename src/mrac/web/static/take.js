@@ -19,9 +19,7 @@ function renderDownloads(answer) {
 
 function renderTable(answer) {
   const { readings } = answer;
-  const count = readings.u.length;
   const order = [...readings.u.keys()].sort((a, b) => readings.probability[b] - readings.probability[a]).slice(0, ROWS);
-  $("table-note").textContent = `${count}, the most doubtful first${count > ROWS ? `, ${ROWS} of them shown` : ""}`;
   const head = ["u", "v", "reading", "verdict", "reason", "P(wrong)", "score", "weight", "made wrong here"];
   const rows = order.map((k) => {
     const cells = [
@@ -52,11 +50,13 @@ function render() {
   }
   renderDownloads(answer);
   $("python").textContent = answer.python;
-  renderTable(answer);
+  if ($("table").querySelector("details").open) renderTable(answer);
+  $("table-note").textContent = `${answer.readings.u.length}, the most doubtful first`;
 }
 
 export function start() {
   on(["results", "selected", "thirdMethod"], render);
+  $("table").querySelector("details").addEventListener("toggle", render);
   $("copy").addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText($("python").textContent);

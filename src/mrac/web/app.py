@@ -1,0 +1,98 @@
+"""The server of the page: its files at once, its API as soon as the library is loaded.
+
+Numba, scipy and onnxruntime take two seconds to import, a first view needs none of them: they are loaded by a thread
+while the browser already draws the page, and requests to `/api` wait for it.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mrac.web.guard import Guard
+
+STATIC: Final = Path(__file__).parent / "static"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Of a server.
+
+    Attributes:
+        foundation: in place of every method's own; None: the method's.
+        device: that networks run on.
+        host_names: trusted in the Host header, beside addresses and `localhost`.
+        warm_up: run the compared methods once in the background at the start, so that the first answer is fast.
+    """
+
+    foundation: str | None = None
+    device: str = "cpu"
+    host_names: frozenset[str] = frozenset()
+    warm_up: bool = True
+
+
+def create_app(settings: Settings | None = None) -> Starlette:
+    """The page as an ASGI application."""
+    settings = settings or Settings()
+    api = _Loading(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None, None]:
+        api.start()
+        yield
+
+    return Starlette(
+        routes=[
+            Route("/", _index),
+            Mount("/api", api),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        middleware=[Middleware(Guard, names=settings.host_names)],
+        lifespan=lifespan,
+    )
+
+
+async def _index(request: Request) -> Response:
+    return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+
+
+class _Loading:
+    """An ASGI application that is made in a thread; requests wait for it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: Future[ASGIApp] = Future()
+
+    def start(self) -> None:
+        # A daemon: compiling kernels for ten seconds must not keep Ctrl+C waiting.
+        threading.Thread(target=self._load, name="mrac-web-load", daemon=True).start()
+
+    def _load(self) -> None:
+        try:
+            from mrac.web.api import create_api  # noqa: PLC0415  (see above)
+            from mrac.web.choices import Menu  # noqa: PLC0415
+            from mrac.web.workshop import Workshop  # noqa: PLC0415
+
+            workshop = Workshop(Menu(self._settings.foundation, self._settings.device))
+            self._made.set_result(create_api(workshop))
+        except BaseException as error:
+            self._made.set_exception(error)
+            raise
+        if self._settings.warm_up:
+            workshop.warm_up()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = await asyncio.wrap_future(self._made)
+        await app(scope, receive, send)
