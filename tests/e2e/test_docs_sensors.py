@@ -24,8 +24,7 @@ from PIL import Image
 from mrac import Camera, MetricDepth, Pose
 from mrac.clouds import write_ply
 from mrac.conventions import FloatArray
-from mrac.demo import motorcycle
-from mrac.demo.scene import DemoScene
+from mrac.demo import DemoScene, motorcycle
 from tests.e2e.test_cli import mrac_here
 
 PAGE = Path(__file__).parents[2] / "docs" / "sensors.md"

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from PIL import Image, ImageDraw
 
-from mrac.demo.scene import DemoScene
+from mrac.examples import Example
 from mrac.io.picture import depth_bar, depth_colours, depth_limits, draw_anchors, error_colours, font
 from mrac.result import MetricDepth
 
@@ -15,28 +15,28 @@ _WORST_ERROR: Final = 0.5
 _PAPER, _INK, _GREY = "#ffffff", "#16181d", "#6b7280"
 
 
-def panel(scene: DemoScene, columns: Sequence[tuple[str, MetricDepth, float]]) -> Image.Image:
+def panel(scene: Example, columns: Sequence[tuple[str, MetricDepth, float]]) -> Image.Image:
     """Two rows of pictures: inputs on the left, then per method its depth above and its error below.
 
     Args:
         scene: the inputs and the truth.
         columns: label, result and AbsRel of each method shown.
     """
-    H, W = scene.truth_m.shape
+    H, W = scene.depth_m.shape
     zoom = _CELL_W / W
     cell_h = round(H * zoom)
-    limits = depth_limits(scene.truth_m)
+    limits = depth_limits(scene.depth_m)
     photo = Image.fromarray(scene.image).resize((_CELL_W, cell_h), Image.Resampling.LANCZOS)
     draw_anchors(photo, scene.anchors.uv_px, scene.wrong, zoom)
     wrong = int(scene.wrong.sum())
     cells = [
         (0, 0, f"image, {len(scene.anchors)} readings, {wrong} of them wrong (crosses)", photo),
-        (1, 0, "measured depth", _shrink(depth_colours(scene.truth_m, limits), cell_h)),
+        (1, 0, "measured depth", _shrink(depth_colours(scene.depth_m, limits), cell_h)),
     ]
     for c, (label, result, abs_rel) in enumerate(columns, start=1):
         depth = _shrink(depth_colours(result.depth_m, limits), cell_h)
         draw_anchors(depth, scene.anchors.uv_px, ~result.anchors.keep, zoom)
-        error = np.abs(result.depth_m - scene.truth_m) / scene.truth_m
+        error = np.abs(result.depth_m - scene.depth_m) / scene.depth_m
         cells.append((0, c, label, depth))
         cells.append((1, c, f"error: AbsRel {abs_rel:.3f}", _shrink(error_colours(error, _WORST_ERROR), cell_h)))
 

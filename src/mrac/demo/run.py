@@ -12,7 +12,7 @@ from rich.table import Table
 
 from mrac.anchors import csv
 from mrac.demo.panel import panel
-from mrac.demo.scene import DemoScene, motorcycle
+from mrac.examples import Example, motorcycle
 from mrac.io.files import write_json, write_whole
 from mrac.metrics import DepthMetrics, depth_metrics
 from mrac.pipeline import Calibrator
@@ -75,20 +75,20 @@ def run_demo(folder: Path, console: Console) -> None:
     console.print(shlex.join(words), soft_wrap=True, markup=False, highlight=False)
 
 
-def _run(scene: DemoScene, label: str, options: dict[str, str]) -> Row:
+def _run(scene: Example, label: str, options: dict[str, str]) -> Row:
     result = Calibrator(**options)(scene.image, scene.anchors)
     rejected = ~result.anchors.keep
-    valid = np.isfinite(scene.truth_m)
+    valid = np.isfinite(scene.depth_m)
     return Row(
         label=label,
         result=result,
-        metrics=depth_metrics(result.depth_m, scene.truth_m, valid),
+        metrics=depth_metrics(result.depth_m, scene.depth_m, valid),
         caught=int((rejected & scene.wrong).sum()),
         lost=int((rejected & ~scene.wrong).sum()),
     )
 
 
-def _table(scene: DemoScene, rows: list[Row]) -> Table:
+def _table(scene: Example, rows: list[Row]) -> Table:
     wrong = int(scene.wrong.sum())
     table = Table(
         title=f"Motorcycle: {len(scene.anchors)} readings, {wrong} of them wrong (multipath)",
@@ -110,7 +110,7 @@ def _table(scene: DemoScene, rows: list[Row]) -> Table:
     return table
 
 
-def _numbers(scene: DemoScene, rows: list[Row]) -> dict[str, Any]:
+def _numbers(scene: Example, rows: list[Row]) -> dict[str, Any]:
     return {
         "scene": "Middlebury 2014 Motorcycle, 741×500, as shipped in scikit-image",
         "relative_depth": "the embedded network, which never saw this scene (log_depth)",

@@ -5,7 +5,7 @@ import pytest
 from scipy.ndimage import maximum_filter, minimum_filter
 
 from mrac import ContractError, registry
-from mrac.demo.scene import _pulled_near
+from mrac.examples.motorcycle import _pulled_near
 from mrac.lab.outliers.base import Truth
 from mrac.lab.outliers.dropout import Dropout
 from mrac.lab.outliers.gaussian import Gaussian

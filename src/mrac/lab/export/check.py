@@ -9,7 +9,7 @@ from PIL import Image
 
 from mrac.anchors import Anchors
 from mrac.conventions import FloatArray, ImageArray
-from mrac.demo.scene import motorcycle
+from mrac.demo import motorcycle
 from mrac.errors import ContractError
 from mrac.foundation.embedded import Embedded
 from mrac.lab.export.pipeline.status import STATUSES
