@@ -26,7 +26,7 @@ from mrac.sensors import sensor_names
 from mrac.version import __version__
 from mrac.web.corruption import FAMILIES
 from mrac.web.downloads import FILES, TYPES, download
-from mrac.web.examples import examples
+from mrac.web.examples import example_names
 from mrac.web.outcome import Outcome, answer
 from mrac.web.recipe import MAX_CLICKED, MAX_READINGS, Recipe
 from mrac.web.scenes import Scene
@@ -36,6 +36,16 @@ _T = TypeVar("_T")
 _THUMBNAIL_PX: Final = (240, 160)
 _THINNED: Final = ("depth", "cloud")  # kinds of readings that may be dense beyond any use
 _NO_STORE: Final = {"cache-control": "no-store"}
+# Readers name options of the command line; the page has controls for them.
+_WORDS: Final = {
+    "--camera FILE": "a camera file",
+    "--pose FILE": "a pose file",
+    "--camera": "a camera file",
+    "--pose": "a pose file",
+    "--from": "as what it is:",
+    "give it: --anchors-scale": "choose its unit, as",
+    "give it: scale=256 (--anchors-scale)": "choose its unit",
+}
 LIMITS: Final = Limits(body_bytes=48 << 20, pixels=24_000_000, anchors=500_000)
 
 
@@ -87,7 +97,7 @@ class Routes:
     def _options(self) -> dict[str, Any]:
         return {
             "version": __version__,
-            "examples": [{"name": one.name, "title": one.title} for one in examples()],
+            "examples": [{"name": name, "title": title} for name, title in example_names().items()],
             "families": FAMILIES,
             "sources": {kind: text for kind, text in SOURCES.items() if kind in KINDS},
             "sensors": list(sensor_names()),
@@ -154,7 +164,13 @@ class Routes:
         if kind in _THINNED and "max_anchors" not in submission.fields:
             submission.fields["max_anchors"] = str(self.limits.anchors)
         width, height = scene.original_size
-        anchors, camera, sensor = read_readings(submission, (height, width), self.limits)
+        try:
+            anchors, camera, sensor = read_readings(submission, (height, width), self.limits)
+        except ContractError as error:
+            message = str(error)
+            for option, control in _WORDS.items():
+                message = message.replace(option, control)
+            raise ContractError(message) from None
         if not len(anchors):
             raise ContractError(f"anchors: {_title(name)} has no reading; at least one is needed")
         return (anchors if sensor is None else sensor.apply(anchors)), camera, kind

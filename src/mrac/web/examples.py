@@ -1,71 +1,34 @@
-"""The shipped scenes that the page offers: the one place that lists them."""
+"""The shipped scenes that the page offers: those of `mrac.examples`, the photograph first where it is installed."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Final
 
+from mrac import examples
 from mrac.anchors import Anchors
-from mrac.camera import Camera
 from mrac.errors import ContractError
 from mrac.web.scenes import Scene
 
-# Calibration of the photograph, as scikit-image states it.
-_FOCAL_PX: Final = 994.978
-_CENTRE_PX: Final = (311.193, 254.877)
+_TITLES: Final = {"motorcycle": "Motorcycle, photograph", "room": "Room, rendered", "street": "Street, rendered"}
+_NEEDS: Final = {"motorcycle": "skimage"}  # packages that carry an example
 
 
-@dataclass(frozen=True)
-class Example:
-    """One shipped scene.
-
-    Attributes:
-        name: in addresses.
-        title: for people.
-        credit: where it is from.
-        load: makes the scene.
-    """
-
-    name: str
-    title: str
-    credit: str
-    load: Callable[[], Scene]
-
-
-def examples() -> tuple[Example, ...]:
-    """What can be loaded here: the demo's photograph needs scikit-image, which carries it."""
-    found = []
-    if find_spec("skimage") is not None:
-        found.append(
-            Example(
-                "motorcycle",
-                "Motorcycle",
-                "Middlebury Stereo 2014 (Scharstein et al.), as scikit-image ships it",
-                _motorcycle,
-            )
-        )
-    return tuple(found)
+def example_names() -> dict[str, str]:
+    """Names with titles of what can be loaded here."""
+    there = [name for name in examples.names() if name not in _NEEDS or find_spec(_NEEDS[name]) is not None]
+    return {name: _TITLES.get(name, name) for name in sorted(there, key=lambda name: name not in _NEEDS)}
 
 
 def load_example(name: str) -> Scene:
-    """The scene of that name.
+    """The scene of that name; its readings are all pixels of its true depth.
 
     Raises:
         ContractError: there is none.
     """
-    for example in examples():
-        if example.name == name:
-            return replace(example.load(), title=example.title, credit=example.credit)
-    known = ", ".join(example.name for example in examples()) or "none is installed here"
-    raise ContractError(f"example: there is no {name!r}; known: {known}")
-
-
-def _motorcycle() -> Scene:
-    from mrac.demo import motorcycle  # noqa: PLC0415  (scipy, which the first view does without)
-
-    made = motorcycle()
-    scene = Scene.of(made.image, "Motorcycle")
-    height, width = made.truth_m.shape
-    readings = Anchors.from_depth_map(made.truth_m, image_size=(width, height))
-    camera = Camera(_FOCAL_PX, _FOCAL_PX, *_CENTRE_PX, width, height)
-    return scene.with_pool(readings, "measured depth", "depth", camera)
+    known = example_names()
+    if name not in known:
+        raise ContractError(f"example: there is no {name!r:.60}; one of {', '.join(known)} is needed")
+    frame = examples.load(name)
+    scene = Scene.of(frame.image, known[name], frame.licence)
+    height, width = frame.depth_m.shape
+    readings = Anchors.from_depth_map(frame.depth_m, image_size=(width, height))
+    return scene.with_pool(readings, "true depth", "depth", frame.camera)

@@ -29,7 +29,7 @@ def python_lines(arguments: dict[str, str], anchors: Anchors, camera: Camera, ca
             "",
             'image = read_image("image.png")',
             f'anchors = read_anchors("{anchors_file(anchors)}")',
-            f"camera = {_camera(camera)}{note}",
+            *_camera(camera, note),
             f"out = Calibrator({shown})(image, anchors{given})",
             'out.save("depth.npz")',
             'out.save("points.ply", image=image, camera=camera)',
@@ -38,8 +38,9 @@ def python_lines(arguments: dict[str, str], anchors: Anchors, camera: Camera, ca
     )
 
 
-def _camera(camera: Camera) -> str:
+def _camera(camera: Camera, note: str) -> tuple[str, ...]:
     names = ["fx_px", "fy_px", "cx_px", "cy_px", "width", "height"]
     if camera.model != "pinhole":
         names += ["model", "distortion"]
-    return f"Camera({', '.join(f'{name}={getattr(camera, name)!r}' for name in names)})"
+    given = [f"{name}={getattr(camera, name)!r}" for name in names]
+    return f"camera = Camera({note}", f"    {', '.join(given[:4])},", f"    {', '.join(given[4:])},", ")"

@@ -74,7 +74,7 @@ class Scene:
         original_size: (width, height) before it was made smaller.
         pool: None while there are no readings but those that are clicked.
         camera: of the picture at its size, where it is known.
-        credit: of an example.
+        credit: whose an example is, and its licence.
     """
 
     title: str
@@ -86,7 +86,7 @@ class Scene:
     id: str = field(default_factory=new_id)
 
     @classmethod
-    def of(cls, image: ImageArray, title: str) -> Self:
+    def of(cls, image: ImageArray, title: str, credit: str = "") -> Self:
         """The scene of a picture, made smaller where it is beyond `MAX_WORKING_PIXELS`.
 
         Raises:
@@ -100,7 +100,7 @@ class Scene:
         if factor < 1.0:
             size = max(round(width * factor), MIN_SIDE), max(round(height * factor), MIN_SIDE)
             pixels = np.array(Image.fromarray(pixels).resize(size, Image.Resampling.BOX))
-        return cls(title, pixels, (width, height))
+        return cls(title, pixels, (width, height), credit=credit)
 
     @property
     def size(self) -> tuple[int, int]:

@@ -70,6 +70,7 @@ def _listen(address: Address) -> socket.socket:
         made = socket.socket(family, socket.SOCK_STREAM)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((address.host, address.port))
+        made.listen(128)  # from here on a browser that comes too early waits, and is not refused
     except OSError as error:
         raise ContractError(
             f"web: {address.host}:{address.port} cannot be listened on ({first_line(error)}); choose another --port or "

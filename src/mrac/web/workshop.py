@@ -10,7 +10,7 @@ from mrac.camera import Camera
 from mrac.http import RequestError
 from mrac.web.bounded import BoundedStore
 from mrac.web.choices import COLUMNS, Menu
-from mrac.web.examples import examples, load_example
+from mrac.web.examples import example_names, load_example
 from mrac.web.outcome import Outcome, compute
 from mrac.web.predictions import MemoryPredictions
 from mrac.web.recipe import Recipe
@@ -49,11 +49,7 @@ class Workshop:
         Raises:
             ContractError: there is none of that name.
         """
-        with self._lock:
-            if name not in self._examples:
-                self._examples[name] = load_example(name)
-            found = self._examples[name]
-        return self.keep(replace(found, id=new_id()))
+        return self.keep(replace(self.picture_of(name), id=new_id()))
 
     def picture_of(self, name: str) -> Scene:
         """A shipped example to look at; nothing is kept of it."""
@@ -114,10 +110,7 @@ class Workshop:
     def warm_up(self) -> None:
         """Loads or compiles every kernel and network that the first view needs, on the first example."""
         try:
-            shipped = examples()
-            if not shipped:
-                return
-            scene = self.picture_of(shipped[0].name)
+            scene = self.picture_of(next(iter(example_names())))
             for method, _ in reversed(COLUMNS):  # the default has kernels to compile; what it waits for comes first
                 compute(scene, Recipe(method=method, share=0.25), self.menu, self.predictions)
         except Exception:

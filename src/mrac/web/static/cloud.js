@@ -7,13 +7,15 @@ import { POINTS, READINGS } from "./shaders.js";
 import { on, setRecipe, state } from "./state.js";
 
 const MAX_POINTS = 160_000; // a software renderer draws these in a third of a second
+const STEEPEST = 0.03; // change of depth to a neighbouring pixel, relative: beyond it lies an edge, smeared by any network
 const FOV_Y = 0.8;
-const START = { yaw: 0.35, pitch: 0.18, zoom: 1 };
+const START = { yaw: 0.28, pitch: 0.14, zoom: 1.1 };
 
 let gl = null;
 let programs = null;
 let camera = { ...START };
 let scheduled = false;
+let seen = false; // nothing is drawn while it is off the screen: a slider's answer does not wait for it
 let uploaded = { answer: null, photo: null };
 
 function compile(kind, source) {
@@ -106,7 +108,7 @@ function schedule() {
 function draw() {
   const answer = state.results[state.selected];
   const view = $("cloud-view");
-  if (!gl || !answer || !state.photo || $("cloud").hidden) return;
+  if (!gl || !answer || !state.photo || !seen) return;
   if (answer.width !== state.photo.width || answer.height !== state.photo.height) return;
   const ratio = Math.min(window.devicePixelRatio || 1, 2);
   view.width = Math.max(1, Math.round(view.clientWidth * ratio));
@@ -150,6 +152,7 @@ function drawPoints(answer, matrix, pixels, span) {
   gl.uniform1i(at("columns"), columns);
   gl.uniform1i(at("paint"), ["photo", "depth", "sigma"].indexOf(paint));
   gl.uniform1f(at("focal"), focal());
+  gl.uniform1f(at("steepest"), $("cloud-edges").checked ? 1e9 : STEEPEST);
   gl.uniform2f(at("centre"), ...centre(answer));
   gl.uniform1f(at("size"), (pixels * stride * 1.25) / focal() / Math.tan(FOV_Y / 2) / 2);
   if (paint !== "photo") {
@@ -199,6 +202,10 @@ function listen(view) {
     turn(...(moves[event.key] ?? [0, 0]));
   });
   new ResizeObserver(schedule).observe(view);
+  new IntersectionObserver((entries) => {
+    seen = entries.some((entry) => entry.isIntersecting);
+    schedule();
+  }).observe(view);
 }
 
 function renderFocal() {
@@ -211,7 +218,7 @@ export function start() {
   if (setUp()) {
     listen($("cloud-view"));
     on(["results", "selected", "photo"], schedule);
-    for (const input of document.querySelectorAll("input[name=paint], #cloud-readings")) input.addEventListener("change", schedule);
+    for (const input of document.querySelectorAll("input[name=paint], #cloud-readings, #cloud-edges")) input.addEventListener("change", schedule);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", schedule);
   }
   $("focal").addEventListener("change", (event) => {

@@ -31,8 +31,8 @@ function photoPanel() {
   const place = element("span", { className: "place-px" });
   const head = element("div", { className: "panel-head" }, element("h3", { textContent: "Picture and readings" }), place);
   const legend = element("p", { className: "legend" });
-  for (const [kind, text] of [["kept", "kept"], ["rejected", "rejected"], ["planted", "made wrong here"], ["hand", "by hand"]]) {
-    legend.append(element("span", { className: `key ${kind}` }), element("span", { textContent: text }));
+  for (const [kind, text] of [["kept", "kept"], ["rejected", "rejected"], ["planted", "made wrong"], ["hand", "by hand"]]) {
+    legend.append(element("span", { className: "entry" }, element("span", { className: `key ${kind}` }), ` ${text}`));
   }
   const root = element("article", { className: "panel", id: "panel-photo" }, head, made.view, legend);
   return { root, ...made, column: -1, place };
@@ -67,8 +67,8 @@ function renderColumn(panel) {
   const facts = [];
   if (answer.abs_rel !== null) facts.push(element("b", { textContent: `${(100 * answer.abs_rel).toFixed(1)} % error` }));
   facts.push(element("span", { textContent: `${answer.num_kept}/${answer.readings.u.length} kept` }));
-  if (answer.num_wrong) facts.push(element("span", { textContent: `${answer.num_caught}/${answer.num_wrong} wrong caught` }));
-  if (answer.num_lost) facts.push(element("span", { textContent: `${answer.num_lost} right lost` }));
+  if (answer.num_wrong) facts.push(element("span", { textContent: `${answer.num_caught}/${answer.num_wrong} caught` }));
+  if (answer.num_lost) facts.push(element("span", { textContent: `${answer.num_lost} lost` }));
   panel.facts.append(...facts);
 }
 

@@ -48,7 +48,7 @@ function show(scene) {
   $("picture-now").replaceChildren(
     element("b", { textContent: scene.title }),
     ` ${width} × ${height}${smaller}. `,
-    ...(scene.credit ? [element("small", { className: "muted", textContent: scene.credit })] : []),
+    ...(scene.credit ? [element("small", { className: "muted", textContent: scene.credit, title: scene.credit })] : []),
   );
 }
 

@@ -7,13 +7,17 @@ export const POINTS = {
     uniform mat4 matrix;
     uniform sampler2D depth, sigma, photo, colours;
     uniform int stride, columns, paint;
-    uniform float focal, size;
+    uniform float focal, size, steepest;
     uniform vec2 centre, limits;
     out vec3 colour;
     void main() {
       ivec2 at = ivec2(gl_VertexID % columns, gl_VertexID / columns) * stride;
       float z = texelFetch(depth, at, 0).r;
       gl_Position = matrix * vec4((vec2(at) - centre) / focal * z, z, 1.0);
+      ivec2 last = textureSize(depth, 0) - 1;
+      float across = texelFetch(depth, min(at + ivec2(1, 0), last), 0).r;
+      float down = texelFetch(depth, min(at + ivec2(0, 1), last), 0).r;
+      if (max(abs(across - z), abs(down - z)) > steepest * z) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
       gl_PointSize = clamp(size * z / gl_Position.w, 1.0, 24.0);
       if (paint == 0) {
         colour = texelFetch(photo, at, 0).rgb;
