@@ -1,4 +1,4 @@
-"""The command line: `mrac calibrate | batch | demo | fetch | list | cache | bench | data | export | train | web`.
+"""The command line: `mrac calibrate | batch | demo | fetch | list | cache | serve | web | bench | data | export | …`.
 
 Commands are imported when they are called, so that `--help` and `list` are fast; those of the laboratory (`bench`,
 `data`, `export`, `train`) live in `mrac.lab.cli`. An error is one line, exit code 2; `--debug` shows more.
@@ -24,6 +24,7 @@ _COMMANDS: Final = {
     "export": "mrac.lab.cli.export",
     "fetch": "mrac.cli.fetch",
     "list": "mrac.cli.list",
+    "serve": "mrac.cli.serve",
     "train": "mrac.lab.cli.train",
     "web": "mrac.cli.web",
 }

@@ -14,6 +14,7 @@ from mrac.http.errors import answer
 REQUEST_ID: Final = "X-Request-ID"
 _SANE: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")  # nothing that could break a line of a log
 _DRAIN_S: Final = 2.0
+_SLOW: Final = 408  # whoever sends too slowly has been waited for already
 
 
 def request_id(headers: Headers) -> str:
@@ -40,7 +41,7 @@ class Envelope:
             return
         own = request_id(Headers(scope=scope))
         scope.setdefault("state", {})["request_id"] = own
-        body_left, started = True, False
+        body_left, started = scope["method"] not in ("GET", "HEAD", "OPTIONS"), False
 
         async def receiving() -> Message:
             nonlocal body_left
@@ -53,7 +54,7 @@ class Envelope:
             if message["type"] == "http.response.start":
                 started = True
                 MutableHeaders(scope=message)[REQUEST_ID] = own
-                if body_left and message["status"] >= 400 and scope["method"] in ("POST", "PUT", "PATCH"):
+                if body_left and message["status"] >= 400 and message["status"] != _SLOW:
                     await self._drain(receiving, lambda: body_left)
             await send(message)
 

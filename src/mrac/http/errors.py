@@ -1,7 +1,7 @@
 """Errors of requests, each with its HTTP status, and their answers: one plain message as JSON."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from starlette.exceptions import HTTPException
@@ -105,11 +105,11 @@ def answer(error: Exception, request_id: str) -> Response:
     return JSONResponse(content, status, None if headers is None else dict(headers))
 
 
-def _handle(request: Request, error: Exception) -> Response:
+async def _handle(request: Request, error: Any) -> Response:
     return answer(error, request_id_of(request))
 
 
-def handlers() -> dict[Any, Callable[[Request, Exception], Response]]:
+def handlers() -> dict[Any, Callable[[Request, Any], Coroutine[Any, Any, Response]]]:
     """The exception handlers of an application: `Starlette(..., exception_handlers=handlers())`.
 
     What nobody expected is not among them: `Envelope` answers it, as Starlette's own handler would raise it again.

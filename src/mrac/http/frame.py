@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import tempfile
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -36,6 +37,7 @@ ANSWER_FIELDS: Final = ("format", "maps")
 FIELDS: Final = (*(field.name for field in fields(Choices)), *SOURCE_FIELDS, *ANSWER_FIELDS)
 """All that a request may say besides its files."""
 _SMALL: Final = 1 << 20  # bytes of a camera or a pose
+_OPTION: Final = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,14 +118,20 @@ def read_readings(
     with tempfile.TemporaryDirectory(prefix="mrac-") as folder:
         try:
             anchors, camera = _readings(Path(folder), submission, shape, preset, limits)
-        except ContractError as error:  # which name the file where it lies: nothing that a client should know
-            raise ContractError(str(error).replace(f"{folder}/", "")) from None
+        except ContractError as error:
+            raise ContractError(_for_clients(str(error), folder)) from None
         except (RecursionError, OverflowError, UnicodeError) as error:
             raise ContractError(f"anchors: not readable ({type(error).__name__})") from None
         except MemoryError:
             raise TooLargeError("anchors: they need more memory than there is; send fewer") from None
     _check_count(len(anchors), limits)
     return anchors, camera, preset
+
+
+def _for_clients(message: str, folder: str) -> str:
+    """A reader's message without our folder, and with fields where it names options of the command line."""
+    plain = message.replace(f"{folder}/", "")
+    return _OPTION.sub(lambda found: f"the field {found[1].replace('-', '_')}", plain)
 
 
 def _check_count(num: int, limits: Limits) -> None:

@@ -19,7 +19,7 @@ from mrac.http.limits import Limits
 FILES: Final = ("image", "anchors", "camera", "pose", "depth_camera", "confidence")
 """Parts whose content is a file; in multipart/form-data they may also come as text, in JSON as plain values."""
 _MAX_PARTS: Final = 40
-_TAIL: Final = 512  # bytes in which the last boundary is looked for: little may follow it
+_TAIL: Final = 1024  # bytes in which the last boundary is looked for: little may follow it
 
 
 @dataclass(frozen=True)
@@ -87,21 +87,21 @@ async def read_json(request: Request, limits: Limits) -> Any:
         raise ContractError(f"request: not readable as JSON ({str(error)[:100]})") from None
 
 
-async def _limited(request: Request, limits: Limits, tail: bytearray | None = None) -> AsyncGenerator[bytes, None]:
-    """The body's chunks; counted, as the length that a client states need not be true."""
+async def _limited(request: Request, limits: Limits, end: bytes = b"") -> AsyncGenerator[bytes, None]:
+    """The body's chunks; counted, as the length that a client states need not be true; `end` must stand near the last."""
     message = f"request: over {limits.body_bytes:,} bytes arrived; send smaller files"
     stated = request.headers.get("content-length", "")
     if stated.isdecimal() and int(stated[:20]) > limits.body_bytes:
         raise TooLargeError(message)
-    num = 0
+    num, tail = 0, b""
     async for chunk in request.stream():
         num += len(chunk)
         if num > limits.body_bytes:
             raise TooLargeError(message)
-        if tail is not None:
-            tail += chunk[-_TAIL:]
-            del tail[:-_TAIL]
+        tail = (tail + chunk[-_TAIL:])[-_TAIL:]
         yield chunk
+    if end not in tail:  # the parser drops a last part without end, and says nothing
+        raise ContractError("request: the multipart/form-data is cut short: its last boundary is missing")
 
 
 async def _multipart(request: Request, limits: Limits, parameters: str) -> Submission:
@@ -110,19 +110,14 @@ async def _multipart(request: Request, limits: Limits, parameters: str) -> Submi
         from starlette.formparsers import MultiPartException, MultiPartParser  # noqa: PLC0415
     except ImportError:
         raise MissingExtra("multipart/form-data", "serve") from None
-    boundary = parse_options_header("a;" + parameters)[1].get(b"boundary", b"")
-    tail, most = bytearray(), limits.body_bytes
+    boundary = parse_options_header("a;" + parameters)[1].get(b"boundary", b"")[-_TAIL:]
+    most = {"max_files": _MAX_PARTS, "max_fields": _MAX_PARTS, "max_part_size": limits.body_bytes}
     try:
-        async with aclosing(_limited(request, limits, tail)) as stream:
-            parser = MultiPartParser(
-                request.headers, stream, max_files=_MAX_PARTS, max_fields=_MAX_PARTS, max_part_size=most
-            )
-            form = await parser.parse()
+        async with aclosing(_limited(request, limits, b"--" + boundary + b"--")) as stream:
+            form = await MultiPartParser(request.headers, stream, **most).parse()
     except MultiPartException as error:
         raise ContractError(f"request: broken multipart/form-data: {error.message}") from None
     try:
-        if b"--" + boundary + b"--" not in tail:  # the parser leaves a last part without end away, and says nothing
-            raise ContractError("request: the multipart/form-data is cut short: its last boundary is missing")
         files, fields = {}, {}
         for name, value in form.multi_items():
             if name in files or name in fields:

@@ -36,15 +36,15 @@ _T = TypeVar("_T")
 _THUMBNAIL_PX: Final = (240, 160)
 _THINNED: Final = ("depth", "cloud")  # kinds of readings that may be dense beyond any use
 _NO_STORE: Final = {"cache-control": "no-store"}
-# Readers name options of the command line; the page has controls for them.
+# Messages name fields of a request; the page has controls for them.
 _WORDS: Final = {
-    "--camera FILE": "a camera file",
-    "--pose FILE": "a pose file",
-    "--camera": "a camera file",
-    "--pose": "a pose file",
-    "--from": "as what it is:",
-    "give it: --anchors-scale": "choose its unit, as",
-    "give it: scale=256 (--anchors-scale)": "choose its unit",
+    "the field camera FILE": "a camera file",
+    "the field pose FILE": "a pose file",
+    "the field camera": "a camera file",
+    "the field pose": "a pose file",
+    "the field from": "as what it is:",
+    "give it: the field anchors_scale": "choose its unit, as",
+    "give it: scale=256 (the field anchors_scale)": "choose its unit",
 }
 LIMITS: Final = Limits(body_bytes=48 << 20, pixels=24_000_000, anchors=500_000)
 
