@@ -88,7 +88,7 @@ async def read_json(request: Request, limits: Limits) -> Any:
 
 
 async def _limited(request: Request, limits: Limits, end: bytes = b"") -> AsyncGenerator[bytes, None]:
-    """The body's chunks; counted, as the length that a client states need not be true; `end` must stand near the last."""
+    """The body's chunks; counted, as the length that a client states need not be true. `end` must come last."""
     message = f"request: over {limits.body_bytes:,} bytes arrived; send smaller files"
     stated = request.headers.get("content-length", "")
     if stated.isdecimal() and int(stated[:20]) > limits.body_bytes:
