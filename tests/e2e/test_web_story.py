@@ -19,6 +19,7 @@ import pytest
 from PIL import Image
 
 from mrac import lognormal
+from mrac.io.picture import DEPTH_STOPS, depth_colours, metric_ticks
 from tests.e2e.web_server import running_page
 
 if TYPE_CHECKING:
@@ -81,6 +82,12 @@ class Visit:
 
     def state(self, expression: str) -> Any:
         return self.page.evaluate(f"import('/static/state.js').then(({{ state }}) => {expression})")
+
+    def top(self) -> None:
+        """Scrolls up, and waits for the frame after, in which a card would be hidden."""
+        self.page.evaluate(
+            "scrollTo(0, 0), new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
 
     def box(self, selector: str) -> "FloatRect":
         found = self.page.locator(selector).bounding_box()
@@ -158,6 +165,7 @@ def _hover_a_reason(visit: Visit) -> None:
         "(({ keep, u, v, reason }) => keep.flatMap((kept, k) => (kept || v[k] < 150 ? [] : [[u[k], v[k], reason[k]]])))"
         "(state.results[2].readings)[0]"
     )
+    visit.top()
     box = visit.box("#panel-2 .view")
     zoom = box["width"] / 741
     visit.page.mouse.move(box["x"] + (u + 0.5) * zoom, box["y"] + (v + 0.5) * zoom)
@@ -243,6 +251,29 @@ def test_nearer_than_is_the_library_s_probability(browser: "Browser", address: s
     visit.close()
 
 
+def test_colours_and_ticks_are_the_library_s(browser: "Browser", address: str) -> None:
+    visit = Visit(browser, address)
+    limits = [(0.4, 3.2), (2.31, 4.87), (1.0, 80.0), (0.05, 0.06)]
+    found = visit.page.evaluate(
+        """(limits) => import('/static/colours.js').then(({ metricTicks, paint, ramp }) => limits.map((pair) => {
+          const metres = Float32Array.from({ length: 300 }, (_, k) => pair[0] * (pair[1] / pair[0]) ** (k / 250 - 0.1));
+          const pixels = new Uint8ClampedArray(1200);
+          const { depth_stops } = window.tested;
+          paint(pixels, metres, pair, ramp(depth_stops));
+          return { ticks: metricTicks(pair).map(([, label]) => label), metres: [...metres], pixels: [...pixels] };
+        }))""".replace("window.tested", f"({{ depth_stops: {list(DEPTH_STOPS)} }})"),
+        limits,
+    )
+    for pair, one in zip(limits, found, strict=True):
+        assert one["ticks"] == [label for _, label in metric_ticks(pair)]
+        expected = depth_colours(np.array(one["metres"])[None], pair)[0].astype(int)
+        shown = np.array(one["pixels"]).reshape(-1, 4)
+        assert np.abs(shown[:, :3] - expected).max() <= 3  # a value on the border of two of 256 colours
+        assert (shown[:, :3] == expected).all(axis=1).mean() > 0.95
+        assert (shown[:, 3] == 255).all()
+    visit.close()
+
+
 def test_a_broken_upload_says_so_and_the_page_goes_on(browser: "Browser", address: str) -> None:
     visit = Visit(browser, address)
     page = visit.page
@@ -281,15 +312,22 @@ def test_nothing_overflows_and_ground_follows_the_system(
     page.click("#from-file summary")
     folder = os.environ.get("MRAC_SCREENSHOTS")
     if folder and scheme == "light":
-        _screenshot(page, Path(folder) / f"web-{width}.png", full=width < 600)
+        _screenshot(visit, Path(folder) / f"web-{width}.jpg", ["#picture", "#result", "#cloud"] if width < 600 else [])
     visit.close()
 
 
-def _screenshot(page: "Page", path: Path, full: bool) -> None:
-    """A picture for the manual, in 256 colours, which a page of flat surfaces and maps loses little by."""
-    page.evaluate("window.scrollTo(0, document.getElementById('cloud').offsetTop)")
-    page.locator("#cloud-view[data-yaw]").wait_for()
-    page.evaluate("window.scrollTo(0, 0)")
-    page.locator("#panel-photo .view").hover(position={"x": 150, "y": 90})
-    taken = Image.open(io.BytesIO(page.screenshot(full_page=full)))
-    taken.convert("RGB").quantize(256, dither=Image.Dither.FLOYDSTEINBERG).save(path, optimize=True)
+def _screenshot(visit: Visit, path: Path, places: list[str]) -> None:
+    """A picture for the manual: the view with a reading hovered; of a narrow page several views side by side."""
+    if not places:
+        _hover_a_reason(visit)
+    views = []
+    for place in places or ["body"]:
+        visit.page.evaluate(f"document.querySelector('{place}').scrollIntoView()")
+        if place == "#cloud":
+            visit.page.locator("#cloud-view[data-yaw]").wait_for()
+        views.append(Image.open(io.BytesIO(visit.page.screenshot())).convert("RGB"))
+    width, height = views[0].size
+    whole = Image.new("RGB", (len(views) * (width + 16) - 16, height), "#808080")
+    for number, view in enumerate(views):
+        whole.paste(view, (number * (width + 16), 0))
+    whole.save(path, quality=84, optimize=True)

@@ -35,8 +35,7 @@ function change(k, u, v, z) {
   setRecipe({ clicked: state.recipe.clicked.with(k, [u, v, z]) });
 }
 
-function atCursor() {
-  const { u, v } = state.cursor;
+function ownAt({ u, v }) {
   return state.recipe.clicked.findIndex((one) => Math.hypot(one[0] - u, one[1] - v) <= SAME_PX);
 }
 
@@ -64,13 +63,13 @@ function onKey(event, view) {
   const arrow = ARROWS[event.key];
   if (arrow) {
     const to = moved(arrow, event.shiftKey ? 10 : 1);
-    const own = event.altKey && state.cursor ? atCursor() : -1;
+    const own = event.altKey && state.cursor ? ownAt(state.cursor) : -1;
     if (own >= 0) change(own, to.u, to.v, state.recipe.clicked[own][2]);
     set({ cursor: to, hovered: readingNear(to, view) });
   } else if (event.key === "Enter" || event.key === " ") {
     add(state.cursor ?? moved([0, 0], 0));
   } else if (event.key === "Delete" || event.key === "Backspace") {
-    const own = state.cursor ? atCursor() : -1;
+    const own = state.cursor ? ownAt(state.cursor) : -1;
     if (own >= 0) remove(own);
   } else if (event.key === "n" || event.key === "p") {
     toReading(event.key === "n" ? 1 : -1);
@@ -104,7 +103,10 @@ export function start() {
   const { view } = panels[0];
   view.addEventListener("click", (event) => {
     const pixel = pixelUnder(view, event);
-    if (pixel) add(pixel);
+    if (!pixel) return;
+    const own = ownAt(pixel); // a click on one that is there is about that one
+    if (own >= 0) $("clicked").children[own].querySelector("input").select();
+    else add(pixel);
   });
   view.addEventListener("keydown", (event) => onKey(event, view));
   view.addEventListener("focus", () => {

@@ -11,6 +11,11 @@ let asked = null;
 export const columnMethod = (column) =>
   column === 2 ? state.thirdMethod : state.options.columns[column].method;
 
+export const columnTitle = (column) => {
+  const { title, method } = state.options.columns[column];
+  return columnMethod(column) === method ? title : "Your choice";
+};
+
 function ask() {
   asked?.abort();
   if (!state.scene) return;

@@ -1,6 +1,7 @@
 // What lies under the cursor: depth and deviation in every map, and the verdicts on the reading next to it.
 
 import { metres } from "./colours.js";
+import { columnTitle } from "./compute.js";
 import { $, element } from "./dom.js";
 import { panels } from "./panels.js";
 import { on, reference, set, state } from "./state.js";
@@ -64,7 +65,7 @@ export function cardOf(k) {
   const origin = clicked[k] ? "added by hand" : wrong[k] ? `made wrong here; it was ${metres(truth[k])}` : "as it was read";
   const head = element("tr", {}, ...["", "verdict", "P(wrong)", "residual"].map((text) => element("th", { scope: "col", textContent: text })));
   const rows = state.results.flatMap((each, column) =>
-    each && each.readings.u.length > k ? [row(each, state.options.columns[column].title, k)] : [],
+    each && each.readings.u.length > k ? [row(each, columnTitle(column), k)] : [],
   );
   return [
     element("p", {}, element("b", { textContent: z[k] === null ? "no value" : metres(z[k]) }), ` at (${Math.round(u[k])}, ${Math.round(v[k])}), ${origin}`),
@@ -95,7 +96,7 @@ export function speak() {
   if (!state.cursor) return;
   const { u, v } = state.cursor;
   const at = (answer) => `${metres(answer.depth[v * answer.width + u])} ± ${metres(answer.sigma[v * answer.width + u])}`;
-  const parts = state.results.flatMap((answer, column) => (answer ? [`${state.options.columns[column].title} ${at(answer)}`] : []));
+  const parts = state.results.flatMap((answer, column) => (answer ? [`${columnTitle(column)} ${at(answer)}`] : []));
   const answer = state.results[state.selected] ?? reference();
   const k = clampedHover();
   const reading = k === null ? "" : ` Reading of ${metres(answer.readings.z_m[k])}: ${answer.readings.keep[k] ? "kept" : "rejected"}, ${words(answer.readings.reason[k])}.`;

@@ -1,6 +1,6 @@
 // The four panels: the photo with the readings, and the maps of the three columns.
 
-import { columnMethod } from "./compute.js";
+import { columnMethod, columnTitle } from "./compute.js";
 import { metres } from "./colours.js";
 import { $, element } from "./dom.js";
 import { drawMarkers } from "./markers.js";
@@ -44,13 +44,14 @@ function columnPanel(column, title) {
   choose.addEventListener("change", () => set({ selected: column }));
   const name = element("code", { className: "method-name" });
   const status = element("span", { className: "status" });
-  const label = element("label", {}, choose, element("span", { textContent: title }));
+  const shownTitle = element("span", { textContent: title });
+  const label = element("label", {}, choose, shownTitle);
   const head = element("div", { className: "panel-head" }, element("h3", {}, label), name, status);
   const value = element("span", { className: "value" });
   const facts = element("p", { className: "facts" });
   made.view.append(value);
   const root = element("article", { className: "panel", id: `panel-${column}` }, head, made.view, facts);
-  return { root, ...made, column, name, status, facts, value };
+  return { root, ...made, column, title: shownTitle, name, status, facts, value };
 }
 
 function renderColumn(panel) {
@@ -58,7 +59,8 @@ function renderColumn(panel) {
   const failed = state.errors[panel.column];
   panel.root.classList.toggle("selected", state.selected === panel.column);
   panel.root.classList.toggle("failed", Boolean(failed));
-  panel.name.textContent = state.options ? columnMethod(panel.column) : "";
+  panel.title.textContent = columnTitle(panel.column);
+  panel.name.textContent = columnMethod(panel.column);
   const word = failed ? "error" : (answer?.status ?? "");
   panel.status.textContent = word;
   panel.status.className = `status ${word === "ok" ? "good" : word ? "bad" : ""}`;

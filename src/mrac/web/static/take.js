@@ -2,7 +2,7 @@
 
 import { downloadAddress } from "./api.js";
 import { metres } from "./colours.js";
-import { columnMethod } from "./compute.js";
+import { columnMethod, columnTitle } from "./compute.js";
 import { $, element } from "./dom.js";
 import { on, set, state } from "./state.js";
 
@@ -42,7 +42,7 @@ const clamp = (value, size) => Math.min(size - 1, Math.max(0, Math.round(value))
 
 function render() {
   const answer = state.results[state.selected];
-  $("take-name").textContent = `${state.options.columns[state.selected].title} (${columnMethod(state.selected)})`;
+  $("take-name").textContent = `${columnTitle(state.selected)} (${columnMethod(state.selected)})`;
   if (!answer) {
     $("downloads").replaceChildren();
     $("python").textContent = "";
