@@ -289,6 +289,11 @@ def test_a_broken_upload_says_so_and_the_page_goes_on(browser: "Browser", addres
     visit.changed(before)
     page.locator(".message.warning", has_text="units").wait_for()  # 2000 m in a room: the library's own warning
     assert "11 of them" in page.inner_text("#readings-now")
+    before = visit.result_id()
+    page.click("text=Put it right")
+    visit.changed(before)
+    assert page.locator(".message.warning", has_text="units").count() == 0
+    assert visit.state("state.results[2].readings.z_m[0]") == 2
     # What the server refused is told by the browser as an error of its own; nothing else may be.
     visit.complaints = [one for one in visit.complaints if "Failed to load resource" not in one]
     visit.close()

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from mrac.anchors import Anchors
 from mrac.anchors.sources import SOURCES, kind_of
 from mrac.camera import Camera
+from mrac.checks import FIXABLE
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.http import Envelope, Limits, Submission, handlers, read_json, read_picture, read_readings, read_submission
@@ -86,6 +87,7 @@ class Routes:
             Route("/scenes/{scene}/image.png", self.picture),
             Route("/scenes/{scene}/readings", self.upload_readings, methods=["POST"]),
             Route("/scenes/{scene}/readings", self.drop_readings, methods=["DELETE"]),
+            Route("/scenes/{scene}/repair", self.repair, methods=["POST"]),
             Route("/scenes/{scene}/results", self.calibrate, methods=["POST"]),
             Route("/results/{result}/{name}", self.download),
         ]
@@ -101,6 +103,7 @@ class Routes:
             "families": FAMILIES,
             "sources": {kind: text for kind, text in SOURCES.items() if kind in KINDS},
             "sensors": list(sensor_names()),
+            "repairs": FIXABLE,
             "depth_stops": DEPTH_STOPS,
             "sigma_stops": SIGMA_STOPS,
             "downloads": [{"name": name, "text": text} for name, text in FILES.items()],
@@ -178,6 +181,14 @@ class Routes:
     async def drop_readings(self, request: Request) -> Response:
         """The scene without readings of a file."""
         return await self._scene(self.workshop.drop_readings(request.path_params["scene"]))
+
+    async def repair(self, request: Request) -> Response:
+        """The scene with a mistake put right, named as in the warnings."""
+        given = await read_json(request, self.limits)
+        name = given.get("name") if isinstance(given, dict) else None
+        if name not in FIXABLE:
+            raise ContractError(f"repair: {str(name)[:40]!r} arrived; one of {', '.join(FIXABLE)} is needed")
+        return await self._scene(await self._run(self.workshop.repair, request.path_params["scene"], name))
 
     async def calibrate(self, request: Request) -> Response:
         """The result of a recipe: summary and maps in one answer (`outcome.answer`)."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from mrac.anchors import Anchors
 from mrac.camera import Camera
+from mrac.errors import ContractError
 from mrac.http import RequestError
 from mrac.web.bounded import BoundedStore
 from mrac.web.choices import COLUMNS, Menu
@@ -14,11 +15,12 @@ from mrac.web.examples import example_names, load_example
 from mrac.web.outcome import Outcome, compute
 from mrac.web.predictions import MemoryPredictions
 from mrac.web.recipe import Recipe
-from mrac.web.scenes import Scene, new_id
+from mrac.web.scenes import Pool, Scene, new_id
 
 SCENE_BYTES: Final = 400 << 20
 PREDICTION_BYTES: Final = 200 << 20
 OUTCOME_BYTES: Final = 400 << 20
+MAX_REPAIRED: Final = 20_000
 _LOG: Final = logging.getLogger("mrac.web")
 
 
@@ -79,6 +81,21 @@ class Workshop:
     def add_readings(self, key: str, anchors: Anchors, name: str, kind: str, camera: Camera | None) -> Scene:
         """The scene with these readings in place of its own, in pixels of the original picture."""
         return self.keep(self.scene(key).with_pool(anchors, name, kind, camera))
+
+    def repair(self, key: str, name: str) -> Scene:
+        """The scene with a mistake put right that a warning names: all readings of its file are changed, not one.
+
+        Raises:
+            ContractError: the mistake cannot be put right here, or there are too many readings to look at.
+        """
+        scene = self.scene(key)
+        pool = scene.pool
+        if pool is None or len(pool.anchors) > MAX_REPAIRED:
+            count = 0 if pool is None else len(pool.anchors)
+            raise ContractError(f"repair: a file of 1 to {MAX_REPAIRED:,} readings is needed, there are {count:,}")
+        calibrator = self.menu.calibrator(Recipe(), self.predictions)
+        fixed = calibrator.fixed(scene.image, pool.anchors, [name], camera=scene.camera)
+        return self.keep(replace(scene, pool=Pool(fixed, pool.name, pool.kind, pool.shape)))
 
     def drop_readings(self, key: str) -> Scene:
         """The scene without readings but those that are clicked."""

@@ -189,6 +189,22 @@ def test_readings_come_from_files(page: Page, name: str, content: bytes, fields:
     assert dropped["readings"] is None
 
 
+def test_millimetres_are_noticed_and_put_right(page: Page) -> None:
+    scene = page.upload(png())["id"]
+    table = b"u,v,z\n" + b"".join(b"%d,%d,%d\n" % (5 * k, 4 * k, 2000 + 50 * k) for k in range(1, 12))
+    page.client.post(f"/api/scenes/{scene}/readings", files={"anchors": ("a.csv", table)})
+    assert [one["name"] for one in page.result(scene).summary["warnings"]] == ["units"]
+    assert page.client.post(f"/api/scenes/{scene}/repair", json={"name": "units"}).status_code == 200
+    repaired = page.result(scene).summary
+    assert repaired["warnings"] == []
+    assert repaired["readings"]["z_m"][0] == 2.05
+    wrong: tuple[Any, ...] = ({"name": "mirrored"}, {}, [])
+    for broken in wrong:
+        assert page.client.post(f"/api/scenes/{scene}/repair", json=broken).status_code == 400
+    page.client.delete(f"/api/scenes/{scene}/readings")
+    assert "readings is needed" in page.client.post(f"/api/scenes/{scene}/repair", json={"name": "units"}).text
+
+
 def test_a_large_picture_is_computed_smaller_and_says_so(page: Page) -> None:
     scene = page.upload(png(2000, 1500))
     assert scene["original_size"] == [2000, 1500]

@@ -37,6 +37,15 @@ export async function uploadReadings(scene, form) {
   return (await ask(`/api/scenes/${scene}/readings`, { method: "POST", body: form })).json();
 }
 
+export const repair = async (scene, name) =>
+  (
+    await ask(`/api/scenes/${scene}/repair`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ name }),
+    })
+  ).json();
+
 export const dropReadings = async (scene) =>
   (await ask(`/api/scenes/${scene}/readings`, { method: "DELETE" })).json();
 

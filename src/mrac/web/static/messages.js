@@ -1,7 +1,8 @@
 // Messages above the maps: errors, warnings about the readings, and that a first run takes longer.
 
+import { repair } from "./api.js";
 import { $, element } from "./dom.js";
-import { on, reference, state } from "./state.js";
+import { on, reference, set, state } from "./state.js";
 
 const SLOW_MS = 1500;
 
@@ -17,6 +18,24 @@ export function report(error) {
 
 function message(kind, title, text) {
   return element("p", { className: `message ${kind}` }, element("b", { textContent: title }), ` ${text}`);
+}
+
+/** A warning about the readings; what the server can put right has a button for it. */
+function warningOf({ name, message: text, advice }) {
+  const canRepair = state.options.repairs.includes(name) && state.scene.readings;
+  const shown = message("warning", `${name.replaceAll("_", " ")}:`, canRepair ? `${text}. ` : `${text}; ${advice}`);
+  if (!canRepair) return shown;
+  const button = element("button", { type: "button", className: "quiet", textContent: "Put it right" });
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    try {
+      set({ scene: await repair(state.scene.id, name) });
+    } catch (error) {
+      report(error.message);
+    }
+  });
+  shown.append(button);
+  return shown;
 }
 
 function render() {
@@ -35,7 +54,7 @@ function render() {
   const failed = [...new Set(state.errors.filter(Boolean))];
   for (const text of failed) found.push(message("error", "No result.", text));
   for (const warning of reference()?.warnings ?? []) {
-    found.push(message("warning", `${warning.name}:`, `${warning.message}; ${warning.advice}`));
+    found.push(warningOf(warning));
   }
   $("messages").replaceChildren(...found);
 }
