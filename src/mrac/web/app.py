@@ -5,13 +5,14 @@ while the browser already draws the page, and requests to `/api` wait for it.
 """
 
 import asyncio
+import mimetypes
 import threading
 from collections.abc import AsyncGenerator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -46,6 +47,7 @@ class Settings:
 def create_app(settings: Settings | None = None) -> Starlette:
     """The page as an ASGI application."""
     settings = settings or Settings()
+    mimetypes.add_type("text/javascript", ".js")  # some systems say text/plain, which a browser does not run
     api = _Loading(settings)
 
     @asynccontextmanager
@@ -57,11 +59,20 @@ def create_app(settings: Settings | None = None) -> Starlette:
         routes=[
             Route("/", _index),
             Mount("/api", api),
-            Mount("/static", StaticFiles(directory=STATIC)),
+            Mount("/static", _Files(directory=STATIC)),
         ],
         middleware=[Middleware(Guard, names=settings.host_names)],
         lifespan=lifespan,
     )
+
+
+class _Files(StaticFiles):
+    """The page's files, which a browser asks for anew each time: after an update none of them may be an older one."""
+
+    def file_response(self, *given: Any, **options: Any) -> Response:
+        response = super().file_response(*given, **options)
+        response.headers["cache-control"] = "no-cache"
+        return response
 
 
 async def _index(request: Request) -> Response:
