@@ -6,10 +6,11 @@ import pytest
 from mrac import registry
 from mrac.lab.outliers import Truth
 from mrac.web import corruption
+from mrac.web.catalogue import FAMILIES
 from mrac.web.examples import load_example
 
 
-@pytest.mark.parametrize("family", corruption.FAMILIES)
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("share", [0.1, 0.4])
 def test_the_page_draws_what_the_benchmark_draws(family: str, share: float) -> None:
     pool = load_example("room").pool

@@ -15,21 +15,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from mrac.anchors import Anchors
-from mrac.anchors.sources import SOURCES, kind_of
+from mrac.anchors.sources import kind_of
 from mrac.camera import Camera
 from mrac.checks import FIXABLE
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.http import Envelope, Limits, Submission, handlers, read_json, read_picture, read_readings, read_submission
-from mrac.http.frame import KINDS
-from mrac.io.picture import DEPTH_STOPS, SIGMA_STOPS
-from mrac.sensors import sensor_names
-from mrac.version import __version__
-from mrac.web.corruption import FAMILIES
-from mrac.web.downloads import FILES, TYPES, download
-from mrac.web.examples import example_names
+from mrac.web.catalogue import BODY_BYTES, MAX_PIXELS, MAX_POOL
+from mrac.web.downloads import TYPES, download
 from mrac.web.outcome import Outcome, answer
-from mrac.web.recipe import MAX_CLICKED, MAX_READINGS, Recipe
+from mrac.web.recipe import Recipe
 from mrac.web.scenes import Scene
 from mrac.web.workshop import Workshop
 
@@ -47,7 +42,7 @@ _WORDS: Final = {
     "give it: the field anchors_scale": "choose its unit, as",
     "give it: scale=256 (the field anchors_scale)": "choose its unit",
 }
-LIMITS: Final = Limits(body_bytes=48 << 20, pixels=24_000_000, anchors=500_000)
+LIMITS: Final = Limits(body_bytes=BODY_BYTES, pixels=MAX_PIXELS, anchors=MAX_POOL)
 
 
 def create_api(workshop: Workshop, limits: Limits = LIMITS) -> Starlette:
@@ -80,7 +75,6 @@ class Routes:
     def routes(self) -> list[Route]:
         """Of all of them."""
         return [
-            Route("/options", self.options),
             Route("/examples/{name}", self.open_example, methods=["POST"]),
             Route("/examples/{name}/thumbnail.jpg", self.thumbnail),
             Route("/scenes", self.upload_picture, methods=["POST"]),
@@ -91,30 +85,6 @@ class Routes:
             Route("/scenes/{scene}/results", self.calibrate, methods=["POST"]),
             Route("/results/{result}/{name}", self.download),
         ]
-
-    async def options(self, request: Request) -> Response:
-        """All that the page offers."""
-        return JSONResponse(await self._run(self._options), headers=_NO_STORE)
-
-    def _options(self) -> dict[str, Any]:
-        return {
-            "version": __version__,
-            "examples": [{"name": name, "title": title} for name, title in example_names().items()],
-            "families": FAMILIES,
-            "sources": {kind: text for kind, text in SOURCES.items() if kind in KINDS},
-            "sensors": list(sensor_names()),
-            "repairs": FIXABLE,
-            "depth_stops": DEPTH_STOPS,
-            "sigma_stops": SIGMA_STOPS,
-            "downloads": [{"name": name, "text": text} for name, text in FILES.items()],
-            "limits": {
-                "readings": MAX_READINGS,
-                "clicked": MAX_CLICKED,
-                "pixels": self.limits.pixels,
-                "body_bytes": self.limits.body_bytes,
-            },
-            **self.workshop.menu.summary(),
-        }
 
     async def open_example(self, request: Request) -> Response:
         """A scene of a shipped example."""

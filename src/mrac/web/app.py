@@ -1,7 +1,7 @@
 """The server of the page: its files at once, its API as soon as the library is loaded.
 
-Numba, scipy and onnxruntime take two seconds to import, a first view needs none of them: they are loaded by a thread
-while the browser already draws the page, and requests to `/api` wait for it.
+Numba and scipy take two seconds to import, and a first view needs neither: a thread loads them while the browser
+already draws the page, and requests that need them wait for it.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from typing import Any, Final
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -58,6 +58,7 @@ def create_app(settings: Settings | None = None) -> Starlette:
     return Starlette(
         routes=[
             Route("/", _index),
+            Route("/api/options", api.options),
             Mount("/api", api),
             Mount("/static", _Files(directory=STATIC)),
         ],
@@ -80,10 +81,11 @@ async def _index(request: Request) -> Response:
 
 
 class _Loading:
-    """An ASGI application that is made in a thread; requests wait for it."""
+    """The API, loaded by a thread: first what the page offers, which it asks for at once, then all else."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._offered: Future[dict[str, Any]] = Future()
         self._made: Future[ASGIApp] = Future()
 
     def start(self) -> None:
@@ -92,17 +94,26 @@ class _Loading:
 
     def _load(self) -> None:
         try:
-            from mrac.web.api import create_api  # noqa: PLC0415  (see above)
+            from mrac.web.catalogue import offered  # noqa: PLC0415  (see the module's docstring)
+
+            self._offered.set_result(offered(self._settings.foundation))
+            from mrac.web.api import create_api  # noqa: PLC0415
             from mrac.web.choices import Menu  # noqa: PLC0415
             from mrac.web.workshop import Workshop  # noqa: PLC0415
 
             workshop = Workshop(Menu(self._settings.foundation, self._settings.device))
             self._made.set_result(create_api(workshop))
         except BaseException as error:
-            self._made.set_exception(error)
+            for waited in (self._offered, self._made):
+                if not waited.done():
+                    waited.set_exception(error)
             raise
         if self._settings.warm_up:
             workshop.warm_up()
+
+    async def options(self, request: Request) -> Response:
+        """All that the page offers."""
+        return JSONResponse(await asyncio.wrap_future(self._offered), headers={"cache-control": "no-store"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = await asyncio.wrap_future(self._made)

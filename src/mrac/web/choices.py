@@ -1,21 +1,18 @@
-"""What the page may choose: methods, foundations, κ, and the columns that are compared."""
+"""From the page's choices of method, foundation and κ to a calibrator."""
 
 import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
-from mrac import registry
 from mrac.http import Choices, Offer
 from mrac.methods import METHODS
 from mrac.pipeline import Calibrator
+from mrac.web.catalogue import DEFAULT_KAPPA, foundations
 from mrac.web.predictions import MemoryPredictions
 from mrac.web.recipe import Recipe
 
-DEFAULT_KAPPA: Final = 2.0  # the paper's, and that of `mrac.gate.theil_sen_mad`
 _KAPPA_GATES: Final = ("theil_sen_mad", "siegel_mad")
-# What is compared side by side; the method of the last one can be chosen.
-COLUMNS: Final = (("vanilla", "No gate"), ("mrac", "The paper"), ("default", "Our default"))
 
 
 @dataclass(frozen=True)
@@ -31,17 +28,9 @@ class Menu:
     device: str = "cpu"
 
     @cached_property
-    def foundations(self) -> dict[str, str]:
-        """Those that can run here, with a line on each."""
-        found = {name: registry.summary("foundation", name) for name in ("embedded", "none")}
-        if registry.create("foundation", "dav2-small").identity is not None:  # `mrac fetch` got its weights
-            found["dav2-small"] = registry.summary("foundation", "dav2_small")
-        return found
-
-    @cached_property
     def offer(self) -> Offer:
         """What requests are checked against."""
-        return Offer("default", self.foundation, tuple(self.foundations), self.device)
+        return Offer("default", self.foundation, foundations(), self.device)
 
     def arguments(self, recipe: Recipe) -> dict[str, str]:
         """What `Calibrator` is called with for a recipe: the method, and all that differs from its own."""
@@ -65,17 +54,6 @@ class Menu:
         own = copy.copy(shared)  # parameters only: the copy costs nothing, and the shared one stays without a cache
         own.cache = predictions
         return own
-
-    def summary(self) -> dict[str, Any]:
-        """What the page's controls offer."""
-        names = self.offer.methods()
-        return {
-            "methods": [{"name": name, "summary": METHODS[name].summary} for name in names],
-            "foundations": [{"name": name, "summary": text} for name, text in self.foundations.items()],
-            "own_foundation": self.foundation or "",
-            "columns": [{"method": name, "title": title} for name, title in COLUMNS],
-            "kappa": DEFAULT_KAPPA,
-        }
 
 
 def takes_kappa(method: str) -> bool:

@@ -12,13 +12,8 @@ from numpy.typing import NDArray
 
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
+from mrac.web.catalogue import FAMILIES
 
-FAMILIES: Final = {
-    "near": "Near, as by multipath",
-    "uniform": "Uniform: any depth",
-    "dropout": "Dropout: maximum range",
-    "mixed_pixel": "Mixed pixels, at edges",
-}
 _NEAR_FACTOR: Final = (0.2, 0.6)
 _NEAR_FLOOR_M: Final = 0.1
 _MIXED_SHARE: Final = (0.3, 0.7)  # of the foreground

@@ -14,24 +14,11 @@ from mrac.anchors import csv
 from mrac.errors import ContractError
 from mrac.io.files import PNG_LEVEL, write_arrays
 from mrac.result.folder import write_result
+from mrac.web.catalogue import ARCHIVE, FILES
 from mrac.web.outcome import Outcome
 from mrac.web.python_lines import anchors_file
 
-ARCHIVE: Final = "mrac-result.zip"
 _OF_FOLDER: Final = ("preview.png", "report.json")
-FILES: Final = {
-    ARCHIVE: "all of these",
-    "depth.npz": "depth_m, sigma_m and verdicts, float32, metres",
-    "depth.png": "16 bit, its scale stated inside",
-    "points.ply": "coloured points with sigma_m",
-    "preview.png": "photo, depth and deviation to look at",
-    "report.json": "status, fit, verdicts, warnings, versions",
-    "anchors.csv": "the readings that were used",
-    "anchors.npz": "the readings that were used, with their areas",
-    "image.png": "the picture",
-    "calibrate.py": "the Python lines below",
-}
-"""Every file, with a line on each."""
 TYPES: Final = {
     ".npz": "application/octet-stream",
     ".png": "image/png",

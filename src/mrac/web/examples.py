@@ -1,21 +1,10 @@
-"""The shipped scenes that the page offers: those of `mrac.examples`, the photograph first where it is installed."""
-
-from importlib.util import find_spec
-from typing import Final
+"""Shipped examples as scenes of the page."""
 
 from mrac import examples
 from mrac.anchors import Anchors
 from mrac.errors import ContractError
+from mrac.web.catalogue import example_names
 from mrac.web.scenes import Scene
-
-_TITLES: Final = {"motorcycle": "Motorcycle, photograph", "room": "Room, rendered", "street": "Street, rendered"}
-_NEEDS: Final = {"motorcycle": "skimage"}  # packages that carry an example
-
-
-def example_names() -> dict[str, str]:
-    """Names with titles of what can be loaded here."""
-    there = [name for name in examples.names() if name not in _NEEDS or find_spec(_NEEDS[name]) is not None]
-    return {name: _TITLES.get(name, name) for name in sorted(there, key=lambda name: name not in _NEEDS)}
 
 
 def load_example(name: str) -> Scene:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mrac.checks import FIXABLE
 from mrac.io.picture import depth_limits, verdict_colour
 from mrac.metrics import depth_metrics
 from mrac.result import MetricDepth
@@ -81,7 +82,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "width": width,
         "height": height,
         "status": result.status,
-        "warnings": [finding._asdict() for finding in result.warnings],
+        "warnings": [{**finding._asdict(), "can_repair": finding.name in FIXABLE} for finding in result.warnings],
         "stages": result.stages,
         "num_kept": int(verdicts.keep.sum()),
         "num_wrong": int(wrong.sum()),

@@ -12,11 +12,10 @@ import numpy as np
 from mrac.anchors import Anchors
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
+from mrac.web.catalogue import DEFAULT_KAPPA, MAX_CLICKED, MAX_READINGS
 from mrac.web.corruption import Truth, corrupt
 from mrac.web.scenes import Pool, Scene
 
-MAX_READINGS: Final = 5_000
-MAX_CLICKED: Final = 500
 _LIMITS: Final = {
     "num_readings": (0, MAX_READINGS),
     "share": (0.0, 0.9),
@@ -49,7 +48,7 @@ class Recipe:
     clicked: tuple[tuple[float, float, float], ...] = ()
     method: str = "default"
     foundation: str = ""
-    kappa: float = 2.0
+    kappa: float = DEFAULT_KAPPA
     focal_px: float | None = None
 
     @classmethod

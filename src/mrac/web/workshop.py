@@ -10,8 +10,9 @@ from mrac.camera import Camera
 from mrac.errors import ContractError
 from mrac.http import RequestError
 from mrac.web.bounded import BoundedStore
-from mrac.web.choices import COLUMNS, Menu
-from mrac.web.examples import example_names, load_example
+from mrac.web.catalogue import COLUMNS, example_names
+from mrac.web.choices import Menu
+from mrac.web.examples import load_example
 from mrac.web.outcome import Outcome, compute
 from mrac.web.predictions import MemoryPredictions
 from mrac.web.recipe import Recipe

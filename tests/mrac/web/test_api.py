@@ -16,8 +16,9 @@ from mrac.foundation import embedded
 from mrac.http import Limits
 from mrac.runtime.onnx_session import run_network
 from mrac.web.api import create_api
-from mrac.web.choices import COLUMNS, Menu
-from mrac.web.examples import example_names, load_example
+from mrac.web.catalogue import COLUMNS, example_names
+from mrac.web.choices import Menu
+from mrac.web.examples import load_example
 from mrac.web.recipe import Recipe, readings_of
 from mrac.web.scenes import MAX_WORKING_PIXELS, Scene
 from mrac.web.workshop import GoneError, Workshop

@@ -1,9 +1,14 @@
 import re
+import subprocess
+import sys
 
 import pytest
 
+from mrac import registry
 from mrac.http.frame import KINDS
+from mrac.web import catalogue
 from mrac.web.app import STATIC
+from mrac.web.choices import Menu
 from tests.mrac.web.conftest import Page
 
 SCRIPTS = sorted(path.name for path in STATIC.glob("*.js"))
@@ -34,5 +39,14 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
         )
 
 
-def test_the_page_names_every_kind_of_readings(page: Page) -> None:
-    assert list(page.client.get("/api/options").json()["sources"]) == list(KINDS)
+def test_the_catalogue_says_what_the_rest_takes() -> None:
+    assert tuple(catalogue.SOURCES) == KINDS
+    assert registry.create("gate", "theil_sen_mad").kappa == catalogue.DEFAULT_KAPPA
+    for foundation in (None, "embedded"):
+        assert catalogue.method_names(foundation) == Menu(foundation).offer.methods()
+
+
+def test_the_catalogue_waits_for_no_slow_import() -> None:
+    listing = "import mrac.web.catalogue as one, sys\none.offered(None)\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
+    assert not set(done.stdout.split()) & {"scipy", "numba", "onnxruntime", "skimage"}

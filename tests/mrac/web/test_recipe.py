@@ -6,7 +6,8 @@ import pytest
 from mrac import Anchors
 from mrac.demo import motorcycle
 from mrac.errors import ContractError
-from mrac.web.corruption import FAMILIES, max_range_m
+from mrac.web.catalogue import FAMILIES
+from mrac.web.corruption import max_range_m
 from mrac.web.examples import load_example
 from mrac.web.recipe import Recipe, readings_of
 from mrac.web.scenes import MAX_WORKING_PIXELS, Scene

@@ -21,8 +21,8 @@ function message(kind, title, text) {
 }
 
 /** A warning about the readings; what the server can put right has a button for it. */
-function warningOf({ name, message: text, advice }) {
-  const canRepair = state.options.repairs.includes(name) && state.scene.readings;
+function warningOf({ name, message: text, advice, can_repair: fixable }) {
+  const canRepair = fixable && state.scene.readings;
   const shown = message("warning", `${name.replaceAll("_", " ")}:`, canRepair ? `${text}. ` : `${text}; ${advice}`);
   if (!canRepair) return shown;
   const button = element("button", { type: "button", className: "quiet", textContent: "Put it right" });

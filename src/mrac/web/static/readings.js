@@ -85,7 +85,7 @@ export function start(options) {
   $("family").replaceChildren(...Object.entries(options.families).map(([value, textContent]) => element("option", { value, textContent })));
   $("kind").replaceChildren(
     element("option", { value: "", textContent: "by its name" }),
-    ...Object.entries(options.sources).map(([value, text]) => element("option", { value, textContent: value, title: text })),
+    ...Object.entries(options.sources).map(([value, text]) => element("option", { value, textContent: text })),
   );
   $("scale").replaceChildren(
     ...[["", "as the file says"], ["m", "metres"], ["mm", "millimetres"], ["kitti", "1/256 m (KITTI)"], ["tum", "1/5000 m (TUM)"]].map(
