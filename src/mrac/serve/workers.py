@@ -1,8 +1,10 @@
 """Runs jobs in threads: so many at a time, so many waiting, and refuses the rest."""
 
 import asyncio
+import ctypes
 import logging
 import math
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -16,6 +18,7 @@ from mrac.http import BusyError, NotReadyError, TimeUpError
 
 _Result = TypeVar("_Result")
 _REMEMBERED: Final = 0.9  # share of the running mean of a job's seconds that a new job leaves
+_TRIM: Final = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 LOG: Final = logging.getLogger("mrac.serve")
 
 
@@ -36,6 +39,7 @@ class Workers:
         self.closing = False
         self._pool = ThreadPoolExecutor(num, "mrac-serve")
         self._mean_s = 1.0
+        self._trimmed_s = 0.0
         self._counting = threading.Lock()
 
     @asynccontextmanager
@@ -69,9 +73,19 @@ class Workers:
         try:
             return work()
         finally:
+            self._give_back()
             with self._counting:
                 self.running -= 1
                 self._mean_s = _REMEMBERED * self._mean_s + (1.0 - _REMEMBERED) * (time.perf_counter() - start)
+
+    def _give_back(self) -> None:
+        """Returns freed memory to the system, at most once a second: glibc keeps it, in a heap for every thread."""
+        with self._counting:
+            now = time.perf_counter()
+            is_time = now - self._trimmed_s >= 1.0
+            self._trimmed_s = now if is_time else self._trimmed_s
+        if is_time and _TRIM is not None:
+            _TRIM(0)
 
     def close(self) -> None:
         """Lets nobody in any more and drops what waits; a job that runs is finished by its thread."""
