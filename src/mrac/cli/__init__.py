@@ -1,4 +1,4 @@
-"""The command line: `mrac calibrate | batch | demo | fetch | list | cache | serve | web | bench | data | export | …`.
+"""The command line: `mrac bag | batch | bench | cache | calibrate | data | demo | export | fetch | list | train | ...`.
 
 Commands are imported when they are called, so that `--help` and `list` are fast; those of the laboratory (`bench`,
 `data`, `export`, `train`) live in `mrac.lab.cli`. An error is one line, exit code 2; `--debug` shows more.

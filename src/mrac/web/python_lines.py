@@ -42,5 +42,5 @@ def _camera(camera: Camera, note: str) -> tuple[str, ...]:
     names = ["fx_px", "fy_px", "cx_px", "cy_px", "width", "height"]
     if camera.model != "pinhole":
         names += ["model", "distortion"]
-    given = [f"{name}={getattr(camera, name)!r}" for name in names]
-    return f"camera = Camera({note}", f"    {', '.join(given[:4])},", f"    {', '.join(given[4:])},", ")"
+    given = (f"    {name}={getattr(camera, name)!r}," for name in names)
+    return f"camera = Camera({note}", *given, ")"
