@@ -22,6 +22,7 @@ from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.http import Envelope, Limits, Submission, handlers, read_json, read_picture, read_readings, read_submission
 from mrac.web.catalogue import BODY_BYTES, MAX_PIXELS, MAX_POOL
+from mrac.web.colmap_upload import read_colmap
 from mrac.web.downloads import TYPES, download
 from mrac.web.outcome import Outcome, answer
 from mrac.web.recipe import Recipe
@@ -122,14 +123,18 @@ class Routes:
         """The readings of a scene, from a file of any sensor."""
         scene = self.workshop.scene(request.path_params["scene"])
         submission = await read_submission(request, self.limits)
-        if "anchors" not in submission.files:
-            raise ContractError("request: no file `anchors`; readings are needed")
+        if not submission.files:
+            raise ContractError("request: no file; readings are needed")
         anchors, camera, kind = await self._run(self._read, scene, submission)
-        name = _title(submission.files["anchors"].name)
+        name = "the model" if kind == "colmap" else _title(submission.files["anchors"].name)
         changed = await self._run(self.workshop.add_readings, scene.id, anchors, name, kind, camera)
         return await self._scene(changed)
 
     def _read(self, scene: Scene, submission: Submission) -> tuple[Anchors, Camera | None, str]:
+        if submission.fields.get("from") == "colmap":
+            return read_colmap(submission, scene.original_size), None, "colmap"
+        if "anchors" not in submission.files:
+            raise ContractError("request: no file `anchors`; readings are needed")
         name = submission.files["anchors"].name
         kind = submission.fields.get("from") or (
             "table" if name.endswith(".json") else kind_of(Path(PurePath(name).name))

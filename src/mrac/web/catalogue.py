@@ -36,6 +36,7 @@ SOURCES: Final = {
     "cloud": "point cloud, with a camera file",
     "zones": "zones of a time-of-flight sensor",
     "scan": "laser scan, with camera and pose",
+    "colmap": "COLMAP model: its three files",
 }
 ARCHIVE: Final = "mrac-result.zip"
 FILES: Final = {

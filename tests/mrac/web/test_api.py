@@ -2,6 +2,7 @@ import io
 import json
 import runpy
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from mrac import Anchors, Calibrator, examples
 from mrac.foundation import embedded
 from mrac.http import Limits
 from mrac.runtime.onnx_session import run_network
+from mrac.sfm import read_model
 from mrac.web.api import create_api
 from mrac.web.catalogue import COLUMNS, example_names
 from mrac.web.choices import Menu
@@ -22,6 +24,7 @@ from mrac.web.examples import load_example
 from mrac.web.recipe import Recipe, readings_of
 from mrac.web.scenes import MAX_WORKING_PIXELS, Scene
 from mrac.web.workshop import GoneError, Workshop
+from tests.mrac.sfm import synthetic
 from tests.mrac.web.conftest import Page
 
 
@@ -190,6 +193,34 @@ def test_readings_come_from_files(page: Page, name: str, content: bytes, fields:
     assert dropped["readings"] is None
 
 
+def _model_files(folder: Path) -> dict[str, tuple[str, bytes]]:
+    return {f"model{k}": (path.name, path.read_bytes()) for k, path in enumerate(sorted(folder.iterdir()))}
+
+
+@pytest.mark.parametrize("write", [synthetic.write_binary, synthetic.write_text])
+def test_readings_come_from_the_files_of_a_colmap_model(
+    page: Page, tmp_path: Path, write: Callable[[Path], Path]
+) -> None:
+    folder = write(tmp_path / "model")
+    model = read_model(folder)
+    image = next(iter(model.images.values()))
+    camera = model.cameras[image.camera_id]
+    scene = page.upload(png(camera.width, camera.height))["id"]
+    given = {"from": "colmap", "image_name": image.name, "metres_per_unit": "0.5"}
+    sent = page.client.post(f"/api/scenes/{scene}/readings", files=_model_files(folder), data=given)
+    assert sent.status_code == 200, sent.text
+    expected = Anchors.from_colmap(folder, image.name, metres_per_unit=0.5)
+    readings = page.result(scene, num_readings=5000).summary["readings"]
+    assert readings["z_m"] == expected.z_m.tolist()
+    for wrong in ({"image_name": "none.jpg"}, {"metres_per_unit": "x"}, {"metres_per_unit": "-1"}):
+        refused = page.client.post(f"/api/scenes/{scene}/readings", files=_model_files(folder), data={**given, **wrong})
+        assert refused.status_code == 400, refused.text
+        assert str(tmp_path.anchor + "tmp") not in refused.text
+    strange = {"model0": ("../../x.bin", b"x")}
+    refused = page.client.post(f"/api/scenes/{scene}/readings", files=strange, data=given)
+    assert "choose all three" in refused.json()["error"]
+
+
 def test_millimetres_are_noticed_and_put_right(page: Page) -> None:
     scene = page.upload(png())["id"]
     table = b"u,v,z\n" + b"".join(b"%d,%d,%d\n" % (5 * k, 4 * k, 2000 + 50 * k) for k in range(1, 12))
@@ -239,7 +270,8 @@ def test_a_broken_picture_gives_one_message(page: Page, content: bytes, status: 
         ("c.ply", _PLY, {}, "a camera file is needed"),
         ("d.png", _depth_png(1000), {}, "choose its unit"),
         ("a.csv", b"u,v,z\n", {}, "no reading"),
-        ("a.csv", b"u,v,z\n1,2,3\n", {"from": "colmap"}, "is needed"),
+        ("a.csv", b"u,v,z\n1,2,3\n", {"from": "colmap"}, "choose all three"),
+        ("a.csv", b"u,v,z\n1,2,3\n", {"from": "radar"}, "is needed"),
     ],
 )
 def test_broken_readings_give_one_message_and_change_nothing(

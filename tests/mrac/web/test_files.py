@@ -40,7 +40,7 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 
 
 def test_the_catalogue_says_what_the_rest_takes() -> None:
-    assert tuple(catalogue.SOURCES) == KINDS
+    assert tuple(catalogue.SOURCES) == (*KINDS, "colmap")
     assert registry.create("gate", "theil_sen_mad").kappa == catalogue.DEFAULT_KAPPA
     for foundation in (None, "embedded"):
         assert catalogue.method_names(foundation) == Menu(foundation).offer.methods()

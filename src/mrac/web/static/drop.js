@@ -1,4 +1,4 @@
-// Files that are dropped on an element.
+// Files that are dropped on an element: `take` gets the first, and all of them.
 
 export function takeDrops(target, take) {
   target.addEventListener("dragover", (event) => {
@@ -9,7 +9,7 @@ export function takeDrops(target, take) {
   target.addEventListener("drop", (event) => {
     event.preventDefault();
     target.classList.remove("over");
-    const [file] = event.dataTransfer.files;
-    if (file) take(file);
+    const files = [...event.dataTransfer.files];
+    if (files.length) take(files[0], files);
   });
 }

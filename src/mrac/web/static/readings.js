@@ -7,7 +7,7 @@ import { report } from "./messages.js";
 import { on, set, setRecipe, state } from "./state.js";
 
 const ALL_UP_TO = 300; // readings of a file, that are all taken at first
-let chosen = null; // the file that waits to be read
+let chosen = []; // the files that wait to be read: one, or those of a COLMAP model
 
 /** The slider's hundred steps are even in the logarithm: 1 to `most` readings, none at 0. */
 const mostReadings = () => Math.min(state.scene.readings.count, state.options.limits.readings);
@@ -45,23 +45,47 @@ function renderRecipe() {
   $("seed-value").textContent = String(recipe.seed);
 }
 
-function choose(file) {
-  chosen = file;
-  $("readings-drop").querySelector("b").textContent = file.name;
+const MODEL = /^(cameras|images|points3D|rigs|frames)\.(bin|txt)$/;
+
+function choose(files) {
+  chosen = files;
+  $("readings-drop").querySelector("b").textContent = files.map((file) => file.name).join(", ");
   $("read-file").disabled = false;
-  read();
+  if (files.every((file) => MODEL.test(file.name))) $("kind").value = "colmap";
+  else if ($("kind").value === "colmap") $("kind").value = "";
+  showKind();
+  // A model has no scale of its own, and names its images: both are asked for before it is read.
+  if ($("kind").value !== "colmap") read();
 }
 
-async function read() {
-  const form = new FormData();
-  form.append("anchors", chosen, chosen.name);
+function showKind() {
+  const isModel = $("kind").value === "colmap";
+  $("colmap-fields").hidden = !isModel;
+  if (isModel && !$("image-name").value) $("image-name").value = state.scene.title;
+}
+
+function appendModel(form) {
+  chosen.forEach((file, k) => form.append(`model${k}`, file, file.name));
+  form.append("from", "colmap");
+  form.append("image_name", $("image-name").value);
+  form.append("metres_per_unit", $("metres-per-unit").value);
+}
+
+function appendReadings(form) {
+  form.append("anchors", chosen[0], chosen[0].name);
   for (const [name, id] of [["camera", "camera-file"], ["pose", "pose-file"]]) {
     const [file] = $(id).files;
     if (file) form.append(name, file, file.name);
   }
-  if ($("kind").value) form.append("from", $("kind").value);
-  if ($("scale").value) form.append("anchors_scale", $("scale").value);
-  if ($("sensor").value) form.append("sensor", $("sensor").value);
+  for (const [name, id] of [["from", "kind"], ["anchors_scale", "scale"], ["sensor", "sensor"]]) {
+    if ($(id).value) form.append(name, $(id).value);
+  }
+}
+
+async function read() {
+  const form = new FormData();
+  if ($("kind").value === "colmap") appendModel(form);
+  else appendReadings(form);
   try {
     const scene = await uploadReadings(state.scene.id, form);
     const { count, dense } = scene.readings;
@@ -101,11 +125,12 @@ export function start(options) {
   $("family").addEventListener("change", (event) => setRecipe({ family: event.target.value }));
   $("redraw").addEventListener("click", () => setRecipe({ seed: state.recipe.seed + 1 }));
   $("readings-file").addEventListener("change", (event) => {
-    const [file] = event.target.files;
-    if (file) choose(file);
+    const files = [...event.target.files];
+    if (files.length) choose(files);
     event.target.value = "";
   });
-  takeDrops($("readings-drop"), choose);
+  $("kind").addEventListener("change", showKind);
+  takeDrops($("readings-drop"), (_, files) => choose(files));
   $("read-file").addEventListener("click", read);
   $("drop-pool").addEventListener("click", handOnly);
   on(["scene"], renderScene);
