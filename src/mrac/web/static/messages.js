@@ -14,6 +14,8 @@ let timer = 0;
 export function report(error) {
   problem = error;
   render();
+  // The file may have been dropped far below or above the maps.
+  if (error) $("messages").scrollIntoView({ block: "nearest" });
 }
 
 function message(kind, title, text) {
