@@ -14,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mrac.demo.scene import DemoScene
 from PIL import Image
 
 from mrac import Calibrator
 from mrac.anchors.csv import write
-from mrac.demo import motorcycle
+from mrac.demo import DemoScene, motorcycle
 from mrac.http import Limits, Offer
 from mrac.http.frame import FIELDS
 from mrac.http.submission import FILES

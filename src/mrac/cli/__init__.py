@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "train": "mrac.lab.cli.train",
     "view": "mrac.cli.view",
     "warm": "mrac.cli.warm",
+    "web": "mrac.cli.web",
 }
 """The module of each command; its `COMMAND` is what runs."""
 

@@ -19,9 +19,9 @@ from mrac.http.errors import (
     UnsupportedError,
     handlers,
 )
-from mrac.http.frame import Frame, calibrated, read_frame
+from mrac.http.frame import Frame, calibrated, read_frame, read_picture, read_readings
 from mrac.http.limits import Limits
-from mrac.http.submission import Submission, Upload, read_submission
+from mrac.http.submission import Submission, Upload, read_json, read_submission
 
 __all__ = [
     "FORMATS",
@@ -44,5 +44,8 @@ __all__ = [
     "encoded",
     "handlers",
     "read_frame",
+    "read_json",
+    "read_picture",
+    "read_readings",
     "read_submission",
 ]

@@ -86,12 +86,38 @@ def read_frame(submission: Submission, limits: Limits) -> Frame:
     for name in ("image", "anchors"):
         if name not in files:
             raise ContractError(f"request: no {name}; a file `image` and readings `anchors` are needed")
-    check_picture(files["image"].content, "image", limits)
-    image = read_image("image", files["image"].content)
+    image = read_picture(files["image"], limits)
+    anchors, camera, preset = read_readings(submission, (image.shape[0], image.shape[1]), limits)
+    choices = Choices(**{field.name: given.get(field.name) or None for field in fields(Choices)})
+    fixes = tuple(name.strip() for name in given.get("fix", "").split(",") if name.strip())
+    return Frame(image, anchors, camera, preset, choices, fixes, given)
+
+
+def read_picture(upload: Upload, limits: Limits) -> ImageArray:
+    """(H, W, 3) uint8 RGB of an uploaded picture, whose size by its header is checked first.
+
+    Raises:
+        ContractError: it is broken.
+        RequestError: too large (413), or of a format that is not read (415).
+    """
+    check_picture(upload.content, "image", limits)
+    return read_image("image", upload.content)
+
+
+def read_readings(
+    submission: Submission, shape: tuple[int, int], limits: Limits
+) -> tuple[Anchors, Camera | None, Sensor | None]:
+    """The readings of a submission for an image of `shape` (H, W), its camera if one was sent, the sensor it names.
+
+    Raises:
+        ContractError: a part is missing, broken, or contradicts another.
+        RequestError: too large (413), or of a format that is not read (415).
+    """
+    given = submission.fields
     preset = sensor(given["sensor"]) if given.get("sensor") else None
     with tempfile.TemporaryDirectory(prefix="mrac-") as folder:
         try:
-            anchors, camera = _readings(Path(folder), submission, image, preset, limits)
+            anchors, camera = _readings(Path(folder), submission, shape, preset, limits)
         except ContractError as error:
             raise ContractError(_for_clients(str(error), folder)) from None
         except (RecursionError, OverflowError, UnicodeError) as error:
@@ -99,9 +125,7 @@ def read_frame(submission: Submission, limits: Limits) -> Frame:
         except MemoryError:
             raise TooLargeError("anchors: they need more memory than there is; send fewer") from None
     _check_count(len(anchors), limits)
-    choices = Choices(**{field.name: given.get(field.name) or None for field in fields(Choices)})
-    fixes = tuple(name.strip() for name in given.get("fix", "").split(",") if name.strip())
-    return Frame(image, anchors, camera, preset, choices, fixes, given)
+    return anchors, camera, preset
 
 
 def _for_clients(message: str, folder: str) -> str:
@@ -119,10 +143,10 @@ def _check_count(num: int, limits: Limits) -> None:
 
 
 def _readings(
-    folder: Path, submission: Submission, image: ImageArray, preset: Sensor | None, limits: Limits
+    folder: Path, submission: Submission, shape: tuple[int, int], preset: Sensor | None, limits: Limits
 ) -> tuple[Anchors, Camera | None]:
     files, given = submission.files, submission.fields
-    height, width = image.shape[:2]
+    height, width = shape
     kind = given.get("from", "")
     if kind and kind not in KINDS:
         raise ContractError(f"from: {kind[:40]!r} arrived; one of {', '.join(KINDS)} is needed")

@@ -69,6 +69,24 @@ async def read_submission(request: Request, limits: Limits) -> Submission:
     )
 
 
+async def read_json(request: Request, limits: Limits) -> Any:
+    """The parsed body of a request that is plain JSON.
+
+    Raises:
+        ContractError: it is not readable as JSON.
+        RequestError: it is too large (413) or too slow (408).
+    """
+    try:
+        async with asyncio.timeout(limits.seconds):
+            body = b"".join([chunk async for chunk in _limited(request, limits)])
+    except TimeoutError:
+        raise SlowBodyError(f"request: the body was not complete after {limits.seconds:g} s; send it faster") from None
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise ContractError(f"request: not readable as JSON ({str(error)[:100]})") from None
+
+
 async def _limited(request: Request, limits: Limits, end: bytes = b"") -> AsyncGenerator[bytes, None]:
     """The body's chunks; counted, as the length that a client states need not be true. `end` must come last."""
     message = f"request: over {limits.body_bytes:,} bytes arrived; send smaller files"
