@@ -52,10 +52,9 @@ def serve(host: str, port: int, **options: Any) -> None:
         from mrac.serve.settings import Settings, read_token  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise MissingExtra("mrac serve", "serve") from error
-    logging.basicConfig(
-        level=logging.WARNING if options["quiet"] else logging.INFO,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    logging.getLogger("mrac.serve").setLevel(logging.WARNING if options["quiet"] else logging.INFO)
+    for handler in logging.getLogger("mrac").handlers:  # the command line's: a server's lines need a time
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     settings = Settings(
         offer=Offer(options["method"], options["foundation"], device=options["device"]),
         limits=Limits(

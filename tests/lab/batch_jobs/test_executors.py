@@ -70,7 +70,7 @@ def test_a_frame_over_which_every_worker_dies_is_a_failure(tmp_path: Path) -> No
 def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     frames = list_frames([write_frames(tmp_path / "frames", 1)])
-    with pytest.raises(MissingExtra, match=r"mrac\[ray\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[ray\]"):
         list(executor("ray")(small_job(tmp_path), frames, Resources(workers=1)))
     with pytest.raises(ContractError, match="one of local, ray"):
         executor("dask")

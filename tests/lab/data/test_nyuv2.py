@@ -68,7 +68,7 @@ def test_a_split_of_another_release_is_refused(tmp_path: Path) -> None:
 
 def test_without_h5py_the_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(MissingExtra, match=r"mrac\[lab\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[lab\]"):
         len(Nyuv2(folder))
 
 

@@ -168,5 +168,5 @@ def test_in_8_bits_large_constants_take_a_byte_each_and_words_stay(tmp_path: Pat
 @pytest.mark.parametrize("package", ["onnx", "onnxscript"])
 def test_what_is_missing_is_named(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=r"mrac\[lab\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[lab\]"):
         export_toy(tmp_path / "toy.onnx", Toy())

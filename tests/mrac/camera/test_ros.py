@@ -150,5 +150,5 @@ def test_without_pyyaml_the_error_says_what_to_install(tmp_path: Path, monkeypat
         return usual(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtra, match=r"mrac\[sensors\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[sensors\]"):
         read_camera(printed(tmp_path))

@@ -67,5 +67,5 @@ def test_a_number_of_points_that_the_file_cannot_hold_is_refused(files: tuple[Pa
 def test_without_laspy_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "laspy", None)
     (tmp_path / "a.las").write_bytes(b"LASF")
-    with pytest.raises(MissingExtra, match=r"mrac\[sensors\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[sensors\]"):
         read_cloud(tmp_path / "a.las")

@@ -65,7 +65,7 @@ def test_a_download_without_a_network_fails_at_once(hub: Path, monkeypatch: pyte
 
 def test_without_the_hub_s_client_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
-    with pytest.raises(MissingExtra, match=r"mrac\[torch\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[torch\]"):
         locate("someone/some-network", "here")
 
 

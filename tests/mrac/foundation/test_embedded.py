@@ -228,7 +228,7 @@ def test_in_8_bits_the_field_is_nearly_the_same() -> None:
     image = cat()
     whole, short = (Embedded(precision=p, mirror=False)(image).values for p in ("float32", "int8"))
     difference = (short - short.mean()) - (whole - whole.mean())
-    assert 0.0 < np.abs(difference).mean() < 0.1 * whole.std()  # another network, of the same scene
+    assert 0.0 < np.abs(difference).mean() < 0.2 * whole.std()  # another network, of the same scene
     assert Embedded(precision="int8").identity != Embedded().identity
 
 

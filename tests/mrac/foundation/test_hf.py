@@ -197,7 +197,7 @@ def test_options_are_checked(option: str, checkpoint: Path) -> None:
 
 def test_without_torch_the_extra_is_named(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    with pytest.raises(MissingExtra, match=r'pip install "mrac\[torch\]"'):
+    with pytest.raises(MissingExtra, match=r'pip install "mrac-depth\[torch\]"'):
         HuggingFace(str(checkpoint))(picture(32, 32))
     assert HuggingFace(str(checkpoint)).identity is None
 

@@ -68,7 +68,7 @@ def test_absent_packages_are_named_with_the_command(name: str, tmp_path: Path, m
 def test_without_any_extra_the_one_that_suffices_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
     extra = "diffusion" if name == "marigold" else "torch"
-    with pytest.raises(MissingExtra, match=rf"mrac\[{extra}\]"):
+    with pytest.raises(MissingExtra, match=rf"mrac-depth\[{extra}\]"):
         registry.create("foundation", f"{name}:nobody/nothing")(picture())
 
 

@@ -10,7 +10,7 @@ from mrac.errors import MissingExtra
 
 def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match=r"mrac\[torch\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[torch\]"):
         _ = mrac.gpu.GpuCalibrator
 
 

@@ -100,5 +100,5 @@ def test_what_is_not_installed_is_named(
     result: MetricDepth, package: str, call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=rf"{call}: .*mrac\[view\]"):
+    with pytest.raises(MissingExtra, match=rf"{call}: .*mrac-depth\[view\]"):
         getattr(result, call)()

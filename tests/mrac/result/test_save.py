@@ -162,6 +162,6 @@ def test_exr_without_openexr_names_the_extra(
     tmp_path: Path, result: MetricDepth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "OpenEXR", None)
-    with pytest.raises(MissingExtra, match=r"mrac\[sensors\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[sensors\]"):
         result.save(tmp_path / "a.exr")
     assert not list(tmp_path.iterdir())

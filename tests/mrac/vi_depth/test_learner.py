@@ -161,5 +161,5 @@ def test_a_file_is_loaded_once_by_many_threads_and_again_when_it_changes(
 def test_without_torch_the_extra_is_named(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / name).write_bytes(b"not read")
     monkeypatch.setitem(sys.modules, "mrac.vi_depth.checkpoint", None)
-    with pytest.raises(MissingExtra, match=r"mrac\[torch\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[torch\]"):
         open_learner(str(tmp_path / name), "", 150)

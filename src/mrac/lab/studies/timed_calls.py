@@ -21,7 +21,7 @@ _WARM_UP: Final = 10
 
 def serve(scene: Path, method: str) -> None:
     """A process of its own: for each number on standard input, so many calls, timed."""
-    arrays = np.load(scene)
+    arrays = np.load(scene, allow_pickle=False)
     image, anchors = arrays["image"], Anchors(arrays["uv_px"], arrays["z_m"])
     calibrator = Calibrator(method)
     for _ in range(_WARM_UP):

@@ -35,7 +35,7 @@ def test_who_does_not_ask_for_a_device_needs_no_torch(monkeypatch: pytest.Monkey
     for method in LEARNED:
         calibrator = Calibrator(method)
         assert on_device(calibrator, "cpu") is calibrator
-        with pytest.raises(MissingExtra, match=r"bench --device cuda: .* pip install \"mrac\[torch\]\""):
+        with pytest.raises(MissingExtra, match=r"bench --device cuda: .* pip install \"mrac-depth\[torch\]\""):
             on_device(calibrator, "cuda")
 
 

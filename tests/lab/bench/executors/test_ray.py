@@ -18,7 +18,7 @@ METHODS = ("vanilla", "default;foundation=none")
 def test_without_ray_the_extra_is_named(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     job, tasks = job_and_tasks(pack)
-    with pytest.raises(MissingExtra, match=r"mrac\[ray\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[ray\]"):
         list(executor("ray")(job, tasks, 1))
 
 

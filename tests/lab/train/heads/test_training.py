@@ -163,7 +163,7 @@ def test_half_precision_on_a_cpu_is_one_line() -> None:
 
 def test_without_accelerate_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "accelerate", None)
-    with pytest.raises(MissingExtra, match=r"mrac\[lab\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[lab\]"):
         make_accelerator(CPU, "no")
 
 

@@ -146,5 +146,5 @@ def test_no_two_methods_look_alike() -> None:
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"mrac\[lab\]"):
+    with pytest.raises(MissingExtra, match=r"mrac-depth\[lab\]"):
         save(Figure("p", "p", "p", lambda: new_canvas(1, 1)), tmp_path)
