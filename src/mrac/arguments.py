@@ -90,6 +90,8 @@ def check_image(image: object) -> None:
         if isinstance(image, str) or hasattr(image, "__fspath__"):
             hint = "; read_image(path) reads one"
         raise ContractError(f"image: an (H, W, 3) uint8 array is needed, {type(image).__name__} arrived{hint}")
+    if isinstance(image, np.ma.MaskedArray):
+        raise ContractError("image: a masked array arrived; every pixel is needed: image.filled(0)")
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
         arrived = f"{image.dtype} of shape {image.shape}"
         raise ContractError(f"image: an (H, W, 3) uint8 array is needed, {arrived} arrived{_remedy(image)}")

@@ -12,7 +12,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mrac.conventions import BoolArray, FloatArray, TextArray
+from mrac.conventions import BoolArray, FloatArray, TextArray, as_array
 from mrac.errors import ContractError
 from mrac.space import Space, as_space, to_space
 
@@ -36,7 +36,7 @@ class RelativeDepth:
     space: Space
 
     def __init__(self, values: ArrayLike, space: str) -> None:
-        field = np.asarray(values)
+        field = as_array(values, "RelativeDepth.values")
         if field.ndim != 2 or field.size == 0 or field.dtype.kind not in "fiu":
             raise ContractError(
                 f"RelativeDepth.values: (H, W) numbers are needed, {field.dtype} of shape {field.shape} arrived"
