@@ -109,6 +109,34 @@ def as_numbers(values: ArrayLike, name: str) -> FloatArray:
         raise ContractError(f"{name}: a number too large for any machine's arrived; up to 1.7e308 is needed") from None
 
 
+def as_number(value: object, needed: str) -> float:
+    """A scalar as a float; numpy's scalars and arrays of one value without axes are taken too.
+
+    Args:
+        value: what arrived.
+        needed: begins the message: where, and what the right call looks like.
+
+    Raises:
+        ContractError: it is not one real number, or too large for one.
+    """
+    # What float() would take, and the caller did not mean.
+    if not isinstance(value, bool | str | bytes) and getattr(value, "shape", ()) == ():
+        try:
+            return float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            pass
+    raise ContractError(f"{needed}; {shown(value)} arrived")
+
+
+def shown(value: object) -> str:
+    """A value as an error message shows it: short, whatever it is."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        text = "a number of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def in_image(uv_px: FloatArray, size: tuple[float, float]) -> BoolArray:
     """(..., K) which of (..., K, 2) positions lie in an image of (width, height); NaN does not."""
     return np.asarray(((uv_px >= -0.5) & (uv_px < np.array(size) - 0.5)).all(axis=-1))

@@ -10,6 +10,7 @@ from mrac.anchors._stored import Stored
 from mrac.anchors.readings import Anchors
 from mrac.camera import Camera
 from mrac.errors import ContractError
+from mrac.io.input_file import as_path
 
 __all__ = ["Anchors", "read_anchors"]
 
@@ -38,7 +39,7 @@ def read_anchors(
         ContractError: the file is missing, of an unknown format, broken, of another size than the image, its
             scale is not known, or it has ray lengths and there is no camera.
     """
-    path = Path(path)
+    path = as_path(path, 'read_anchors("anchors.csv")')
     kind = _READERS.get(path.suffix.lower())
     if kind is None:
         raise ContractError(f"anchors: {path} ends in {path.suffix!r}; one of {', '.join(_READERS)} is needed")

@@ -7,6 +7,7 @@ from mrac.camera import arkit, colmap, kitti, nerf, nuscenes, plain, ros
 from mrac.camera.matrices import Size
 from mrac.camera.model import Camera
 from mrac.errors import ContractError, first_line
+from mrac.io.input_file import as_path
 
 
 def read_camera(path: Path | str, camera: str | int | None = None, *, size: Size | None = None) -> Camera:
@@ -25,7 +26,7 @@ def read_camera(path: Path | str, camera: str | int | None = None, *, size: Size
         ContractError: the file is missing, broken, of an unknown format, or leaves open which camera or size.
         MissingExtra: YAML, and PyYAML is not installed.
     """
-    path, which = Path(path), None if camera is None else str(camera)
+    path, which = as_path(path, 'read_camera("camera.json")'), None if camera is None else str(camera)
     if path.is_dir():
         path = next((path / name for name in ("cameras.bin", "cameras.txt") if (path / name).is_file()), path)
     if path.suffix.lower() == ".bin":

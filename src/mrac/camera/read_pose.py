@@ -12,6 +12,7 @@ from mrac.camera.read import is_json, json_of, text_of
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.io.files import read_array
+from mrac.io.input_file import as_path
 
 _MATRICES: Final = ("matrix", "transform", "transformation", "extrinsic", "extrinsics", "T", "pose")
 
@@ -28,7 +29,7 @@ def read_pose(path: Path | str, camera: str | int | None = None) -> Pose:
     Raises:
         ContractError: the file is missing or broken, or holds no rigid motion.
     """
-    path, which = Path(path), None if camera is None else str(camera)
+    path, which = as_path(path, 'read_pose("pose.txt")'), None if camera is None else str(camera)
     if path.suffix.lower() == ".npy":
         return _pose(path, read_array(path))
     text = text_of(path, "pose")

@@ -10,6 +10,7 @@ from mrac.anchors.readings import Anchors
 from mrac.checks.evidence import Evidence
 from mrac.checks.placement import best_placement
 from mrac.checks.units import suspected
+from mrac.conventions import shown
 from mrac.errors import ContractError
 from mrac.units import PER_METRE
 
@@ -33,6 +34,9 @@ def fix(
     """
     W, H = image_size
     names = (names,) if isinstance(names, str) else names
+    given: object = names
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise ContractError(f'fix: {shown(names)} arrived; names are needed, as fixed(image, anchors, ["units"])')
     seen = Evidence(anchors, (H, W)) if evidence is None else evidence
     for name in names:
         kind, _, stated = name.partition("=")

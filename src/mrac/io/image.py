@@ -11,6 +11,7 @@ from PIL import ExifTags, Image, UnidentifiedImageError
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
+from mrac.io.input_file import as_path
 
 # Beyond this Pillow takes a file for a decompression bomb. At 20 bytes per pixel it makes about 4 GB.
 _MAX_MEGAPIXELS: Final = 178
@@ -41,7 +42,7 @@ def read_image(path: Path | str, content: bytes | None = None) -> ImageArray:
         ContractError: the file is missing, not an image, cut short, larger than 178 megapixels, or of values that
             cannot be read as brightness.
     """
-    path = Path(path)
+    path = as_path(path, 'read_image("image.png")')
     with open_image(path, content) as image:
         upright = _turned(image)
         if upright.mode.startswith("I") or upright.mode == "F":

@@ -50,7 +50,10 @@ def fitted_camera(camera: "Camera", shape: tuple[int, ...], where: str) -> "Came
     Raises:
         ContractError: its picture has another aspect ratio by more than a pixel.
     """
+    from mrac.camera.model import checked_camera  # noqa: PLC0415  (results without points do without it)
+
     height, width = shape
+    checked_camera(camera, where)
     if abs(camera.height * width / camera.width - height) > 1.0:
         raise ContractError(
             f"{where}: the camera is of a {camera.width}×{camera.height} picture, the image is {width}×{height}: a "
