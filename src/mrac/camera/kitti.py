@@ -16,6 +16,7 @@ from mrac.camera.model import Camera
 from mrac.camera.pose import Pose
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
+from mrac.io.input_file import read_text
 
 DEFAULT_CAMERA: Final = 2  # the left colour camera, whose images the benchmarks use
 _PROJECTION: Final = re.compile(r"P(?:_rect_0)?(\d)")
@@ -50,7 +51,7 @@ def read_pose(path: Path, text: str, camera: str | None) -> Pose:
         source = path.with_name(_RAW_CAMERAS)
         if not source.is_file():
             raise ContractError(f"{path}: {_RAW_CAMERAS} is needed beside it, which holds rectification and cameras")
-        entries = _entries(source, source.read_text(encoding="utf-8"))
+        entries = _entries(source, read_text(source))
     else:
         name = next((n for n in _LIDAR if n in entries), None)
         if name is None:

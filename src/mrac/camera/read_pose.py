@@ -11,7 +11,7 @@ from mrac.camera.pose import Pose
 from mrac.camera.read import is_json, json_of, text_of
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.io.files import read_array
+from mrac.io.arrays import read_array
 from mrac.io.input_file import as_path
 
 _MATRICES: Final = ("matrix", "transform", "transformation", "extrinsic", "extrinsics", "T", "pose")

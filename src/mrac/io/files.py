@@ -5,10 +5,9 @@ import math
 import os
 import secrets
 import zipfile
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,21 +16,6 @@ from PIL import Image, PngImagePlugin
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.io.image import open_image
-
-_T = TypeVar("_T")
-
-# All that numpy, zipfile and zlib raise for a damaged, encrypted or foreign archive.
-_BROKEN_ARCHIVE = (
-    OSError,
-    ValueError,
-    EOFError,
-    LookupError,
-    AttributeError,
-    TypeError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 # The PNG text entry that states how stored values become metres; our own files have it, so they can be read back.
 SCALE_KEY = "depth_m = value / scale; scale"
@@ -65,49 +49,6 @@ def _stated_scale(text: object, path: Path) -> float | None:
     if not 1e-6 <= scale <= 1e9:
         raise ContractError(f"{path}: its text states a depth scale of {text!r}; a number > 0 is needed")
     return scale
-
-
-def read_array(path: Path) -> FloatArray:
-    """The array in a .npy file.
-
-    Raises:
-        ContractError: the file is missing or broken.
-    """
-    return _load_numpy(path, lambda file: np.asarray(np.load(file, allow_pickle=False)))
-
-
-def read_arrays(path: Path, needed: Sequence[str], optional: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
-    """The named arrays in an .npz file.
-
-    Raises:
-        ContractError: the file is missing or broken, or lacks one of `needed`.
-    """
-
-    def load(file: IO[bytes]) -> dict[str, NDArray[Any]]:
-        with np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in (*needed, *optional) if name in archive}
-
-    arrays = _load_numpy(path, load)
-    missing = [name for name in needed if name not in arrays]
-    if missing:
-        raise ContractError(f"{path}: no array {missing[0]!r} inside; {', '.join(needed)} needed")
-    return arrays
-
-
-def _load_numpy(path: Path, load: Callable[[IO[bytes]], _T]) -> _T:
-    try:
-        with path.open("rb") as file:
-            return load(file)
-    except FileNotFoundError:
-        raise ContractError(f"{path}: no such file") from None
-    except _BROKEN_ARCHIVE as error:
-        raise ContractError(f"{path}: not a readable numpy file ({error})") from None
-
-
-def read_text(path: Path) -> str:
-    """A text file in UTF-8, or UTF-16 by its byte order mark, as spreadsheets of some systems write it."""
-    content = path.read_bytes()
-    return content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | None = None) -> None:

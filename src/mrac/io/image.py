@@ -11,10 +11,10 @@ from PIL import ExifTags, Image, UnidentifiedImageError
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
-from mrac.io.input_file import as_path
+from mrac.io.input_file import as_path, check_file
+from mrac.limits import MEGAPIXELS, check_unpacked
 
-# Beyond this Pillow takes a file for a decompression bomb. At 20 bytes per pixel it makes about 4 GB.
-_MAX_MEGAPIXELS: Final = 178
+_RUN_PROGRAMS: Final = ("EPS",)  # formats that Pillow decodes by starting another program
 
 _TURNS: Final = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -64,28 +64,37 @@ def open_image(path: Path, content: bytes | None = None) -> Image.Image:
     Raises:
         ContractError: the file is missing, not an image, cut short, or larger than 178 megapixels.
     """
+    size = check_file(path) if content is None else len(content)
     try:
         with warnings.catch_warnings():
             # Pillow warns from 89 megapixels on; our limit is the one at which it raises.
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             image = Image.open(path if content is None else io.BytesIO(content))
-    except FileNotFoundError:
-        raise ContractError(f"{path}: no such file") from None
     except Image.DecompressionBombError:
         raise ContractError(
-            f"{path}: more than {_MAX_MEGAPIXELS} megapixels arrived, by what the file says of itself; "
+            f"{path}: more than {MEGAPIXELS} megapixels arrived, by what the file says of itself; "
             "at most that many are read. Shrink it first"
         ) from None
     except UnidentifiedImageError:
         raise ContractError(f"{path}: not a readable image (no kind of picture that is known)") from None
     except (OSError, ValueError, SyntaxError) as error:
         raise ContractError(f"{path}: not a readable image ({error})") from None
+    if image.format in _RUN_PROGRAMS:
+        raise ContractError(f"{path}: an {image.format} file is a program, not a picture; convert it first")
+    _check_size(image, size, path)
     try:
         image.load()
     except (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error) as error:
         image.close()
         raise ContractError(f"{path}: not a readable image ({error})") from None
     return image
+
+
+def _check_size(image: Image.Image, packed: int, path: Path) -> None:
+    """Refuses a decompression bomb by its header; Pillow's own test has the count of pixels alone."""
+    width, height = image.size
+    bits = 32 if image.mode in ("I", "F") else 16 if image.mode.startswith("I;16") else 8
+    check_unpacked(width * height * len(image.getbands()) * bits // 8, packed, f"{path}: {width}×{height} pixels")
 
 
 def _turned(image: Image.Image) -> Image.Image:

@@ -12,7 +12,7 @@ import numpy as np
 from mrac.anchors import Anchors
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
-from mrac.io.files import read_arrays
+from mrac.io.arrays import read_arrays
 from mrac.io.image import open_image, read_image
 from mrac.lab.data._crops import CROPS
 from mrac.lab.data._decode import map_readings
