@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mrac.cli.printable import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -81,7 +83,7 @@ def batch(inputs: tuple[Path, ...], **options: Any) -> None:
     elif not quiet:
         _print_table(summary, out)
     for record in summary.failures[:_SHOWN]:
-        click.echo(f"mrac: {record.id}: {record.error}", err=True)
+        click.echo(printable(f"mrac: {record.id}: {record.error}"), err=True)
     if summary.failures:
         told = f"{len(summary.failures)} of {len(frames)} frames failed"
         click.echo(f"mrac: {told}; {out / 'manifest.jsonl'} has each with its reason", err=True)

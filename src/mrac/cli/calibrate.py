@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mrac.cli.frame import calibrated, inputs_entry, take_relative
+from mrac.cli.printable import printable
 from mrac.cli.source_options import read_given, source_options, take_source
 
 if TYPE_CHECKING:
@@ -160,9 +161,9 @@ def _calibrate_one(image: Path, out: Path, options: dict[str, Any]) -> None:
     if show["as_json"]:
         click.echo(json.dumps(json.loads((out / "report.json").read_text(encoding="utf-8"))))
     elif not show["quiet"]:
-        click.echo(f"{out}: {_in_one_line(result)}")
+        click.echo(printable(f"{out}: {_in_one_line(result)}"))
         for line in (*_warnings(result), *(_details(result) if show["verbose"] else ())):
-            click.echo(line)
+            click.echo(printable(line))
 
 
 def _refuse_overwriting(inputs: list[Any], out: Path, written: list[Path], also: tuple[Path, ...]) -> None:
