@@ -3,11 +3,12 @@
 import json
 import math
 import os
+import re
 import secrets
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from mrac.io.image import open_image
 
 # The PNG text entry that states how stored values become metres; our own files have it, so they can be read back.
 SCALE_KEY = "depth_m = value / scale; scale"
+_TEMPORARY: Final = re.compile(r"\..+\.[0-9a-f]{8}")  # as `write_whole` names them
 PNG_LEVEL = 4  # of compression: Pillow's 6 takes more than twice as long, for files that are 5 to 8 % smaller
 
 
@@ -58,6 +60,9 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | N
         path: of the file; its folder is created.
         write: writes the content to an open file.
         part: the temporary file, in the same folder; by default a hidden one with a random name.
+
+    Raises:
+        OSError: with the name of the file, also of a full disk.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
@@ -70,9 +75,28 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | N
             # Without this a power cut may leave the new name on an empty file.
             os.fsync(file.fileno())
         part.replace(path)
-    except BaseException:
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        cause = _system_error(error)
+        if cause is not None:  # of a full disk the system names no file, and libraries hide it in errors of their own
+            raise OSError(cause.errno, cause.strerror, str(path)) from error
         raise
+
+
+def remove_temporary(folder: Path) -> None:
+    """Removes what killed processes left of `write_whole` in a folder, for one who knows that no other writes there."""
+    for path in folder.glob(".*"):
+        if _TEMPORARY.fullmatch(path.name) and path.is_file():
+            path.unlink(missing_ok=True)
+
+
+def _system_error(error: BaseException | None) -> OSError | None:
+    """The system's error, with its number, that led to this one."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno is not None:
+            return error
+        error = error.__context__
+    return None
 
 
 def write_arrays(path: Path, **arrays: NDArray[Any]) -> None:
