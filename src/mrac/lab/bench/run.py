@@ -111,18 +111,23 @@ def run_bench(options: BenchOptions, console: Console) -> Outcome:
         write_about(options.out, continued(read_about(options.out), about))
         job = Job(str(options.data.resolve()), json.dumps(protocol.to_json()), options.device, paper_rules)
         images = {name: [entry.id for entry in dataset.entries[:limit]] for name, dataset in sets.items()}
-        return _Run(options, job, cells, images)(console)
+        done = finished(options.out, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True))
+        return _Run(options, job, cells, images, done)(console)
 
 
 class _Run:
     """The cells of one call: what they have, and what is done when a task is."""
 
     def __init__(
-        self, options: BenchOptions, job: Job, cells: Sequence[Cell], images: Mapping[str, Sequence[str]]
+        self,
+        options: BenchOptions,
+        job: Job,
+        cells: Sequence[Cell],
+        images: Mapping[str, Sequence[str]],
+        done: set[Cell],
     ) -> None:
-        self._options, self._job, self._cells = options, job, cells
+        self._options, self._job, self._cells, self._done = options, job, cells, done
         self._places = {name: {id_: i for i, id_ in enumerate(ids)} for name, ids in images.items()}
-        self._done = finished(options.out)
         self._there: dict[Cell, dict[int, Row]] = {cell: {} for cell in cells if cell not in self._done}
         self._journal = Journal(options.out, self._done)
         self._failures = 0
