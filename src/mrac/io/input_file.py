@@ -70,6 +70,20 @@ def check_file(path: Path, where: str = "", max_bytes: int = FILE_BYTES) -> int:
     return state.st_size
 
 
+def inside(folder: Path, name: str, where: str) -> Path:
+    """The path of a file that a manifest, an archive or a table names, which must lie in the same folder or below.
+
+    Links in the folder may lead elsewhere: they are of whoever made the folder, not of whoever wrote the name.
+
+    Raises:
+        ContractError: the name leads out of the folder.
+    """
+    path = os.path.normpath(folder / name)
+    if os.path.isabs(name) or not Path(path).is_relative_to(os.path.normpath(folder)) or "\0" in name:  # noqa: PTH117
+        raise ContractError(f"{where}: names {name!r}, outside its folder {folder}; files beside it or below are read")
+    return Path(path)
+
+
 def read_bytes(path: Path, where: str = "", max_bytes: int = FILE_BYTES) -> bytes:
     """The content of a file; see `check_file`."""
     check_file(path, where, max_bytes)
