@@ -6,7 +6,6 @@ heads that take whole anchors only (`Samples.inliers`).
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Final, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from mrac.conventions import BoolArray, FloatArray, TextArray, as_array
 from mrac.errors import ContractError
+from mrac.lazy import computed_once
 from mrac.space import Space, as_space, to_space
 
 # In robust standard deviations, of what cannot be judged at all (a NaN, a point outside the image): scores stay finite.
@@ -95,7 +95,7 @@ class Samples:
     def __len__(self) -> int:
         return self.z_m.size
 
-    @cached_property
+    @computed_once
     def inliers(self) -> Self:
         """Those of weight `INLIER_WEIGHT` or more, for heads without weights; all where there is none."""
         chosen = self.weight >= INLIER_WEIGHT

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, NamedTuple, NoReturn
 
 from mrac.errors import ContractError, first_line
+from mrac.runtime.forking import hold_at_fork
 
 _LOG: Final = logging.getLogger("mrac.runtime.providers")
 _CPU: Final = "CPUExecutionProvider"
@@ -25,6 +26,7 @@ _SMALLEST: Final = (
     b"b\x0f\n\x01y\x12\n\n\x08\x08\x01\x12\x04\n\x02\x08\x01B\x04\n\x00\x10\r"
 )
 _choosing = threading.Lock()
+hold_at_fork(_choosing.acquire, _choosing.release)
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,9 @@ def write_difference(path: Path, about: dict[str, str] | None = None, operation:
 
 @pytest.fixture(autouse=True)
 def no_sessions() -> Iterator[None]:
-    onnx_session._load.cache_clear()
+    onnx_session._sessions.clear()
     yield
-    onnx_session._load.cache_clear()
+    onnx_session._sessions.clear()
 
 
 def test_inputs_go_by_name(tmp_path: Path) -> None:
