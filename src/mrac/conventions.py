@@ -120,7 +120,7 @@ def as_number(value: object, needed: str) -> float:
         ContractError: it is not one real number, or too large for one.
     """
     # What float() would take, and the caller did not mean.
-    if not isinstance(value, bool | str | bytes) and getattr(value, "shape", ()) == ():
+    if not isinstance(value, bool | str | bytes | np.ma.MaskedArray) and getattr(value, "shape", ()) == ():
         try:
             return float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):

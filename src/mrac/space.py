@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mrac.conventions import FloatArray
+from mrac.conventions import FloatArray, shown
 from mrac.errors import ContractError
 
 Space = Literal["depth", "inverse_depth", "log_depth"]
@@ -29,9 +29,9 @@ def as_space(name: str) -> Space:
         ContractError: it is not one of `SPACES`.
     """
     for space in SPACES:
-        if name == space:
+        if isinstance(name, str) and name == space:
             return space
-    raise ContractError(f"space: {name!r} is not a space; one of {', '.join(SPACES)} is needed")
+    raise ContractError(f"space: {shown(name)} is not a space; one of {', '.join(SPACES)} is needed")
 
 
 def to_space(z_m: ArrayLike, space: Space) -> FloatArray:

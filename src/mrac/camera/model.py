@@ -144,6 +144,8 @@ def _whole_rows(rows: FloatArray) -> FloatArray:
 
 def _number(value: object) -> float:
     """The number, or NaN for what is none."""
+    if isinstance(value, np.ma.MaskedArray):
+        return math.nan
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

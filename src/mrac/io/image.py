@@ -65,11 +65,26 @@ def open_image(path: Path, content: bytes | None = None) -> Image.Image:
         ContractError: the file is missing, not an image, cut short, or larger than 178 megapixels.
     """
     size = check_file(path) if content is None else len(content)
+    with warnings.catch_warnings():
+        # Pillow warns from 89 megapixels on (our limit is the one at which it raises), and of each tag that is damaged.
+        warnings.simplefilter("ignore")
+        image = _opened(path, content)
+        try:
+            if image.format in _RUN_PROGRAMS:
+                raise ContractError(f"{path}: an {image.format} file is a program, not a picture; convert it first")
+            _check_size(image, size, path)
+            image.load()
+        except Exception as error:  # of a damaged file Pillow raises nearly anything
+            image.close()
+            if isinstance(error, ContractError):
+                raise
+            raise ContractError(f"{path}: not a readable image ({error})") from None
+    return image
+
+
+def _opened(path: Path, content: bytes | None) -> Image.Image:
     try:
-        with warnings.catch_warnings():
-            # Pillow warns from 89 megapixels on; our limit is the one at which it raises.
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            image = Image.open(path if content is None else io.BytesIO(content))
+        return Image.open(path if content is None else io.BytesIO(content))
     except Image.DecompressionBombError:
         raise ContractError(
             f"{path}: more than {MEGAPIXELS} megapixels arrived, by what the file says of itself; "
@@ -77,17 +92,8 @@ def open_image(path: Path, content: bytes | None = None) -> Image.Image:
         ) from None
     except UnidentifiedImageError:
         raise ContractError(f"{path}: not a readable image (no kind of picture that is known)") from None
-    except (OSError, ValueError, SyntaxError) as error:
+    except Exception as error:  # as above
         raise ContractError(f"{path}: not a readable image ({error})") from None
-    if image.format in _RUN_PROGRAMS:
-        raise ContractError(f"{path}: an {image.format} file is a program, not a picture; convert it first")
-    _check_size(image, size, path)
-    try:
-        image.load()
-    except (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error) as error:
-        image.close()
-        raise ContractError(f"{path}: not a readable image ({error})") from None
-    return image
 
 
 def _check_size(image: Image.Image, packed: int, path: Path) -> None:
