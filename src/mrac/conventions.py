@@ -50,7 +50,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mrac.errors import ContractError
+from mrac.errors import ContractError, shown
 
 FloatArray = NDArray[np.floating[Any]]
 BoolArray = NDArray[np.bool_]
@@ -102,7 +102,8 @@ def as_numbers(values: ArrayLike, name: str) -> FloatArray:
     if what is not None:
         raise ContractError(f"{name}: numbers are needed, {what} arrived")
     try:
-        return raw.astype(np.float64, order="C")
+        with np.errstate(all="ignore"):  # of damaged files: what is no number becomes NaN or infinite
+            return raw.astype(np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise ContractError(f"{name}: numbers are needed, but {error}") from None
     except OverflowError:
@@ -126,15 +127,6 @@ def as_number(value: object, needed: str) -> float:
         except (TypeError, ValueError, OverflowError):
             pass
     raise ContractError(f"{needed}; {shown(value)} arrived")
-
-
-def shown(value: object) -> str:
-    """A value as an error message shows it: short, whatever it is."""
-    try:
-        text = repr(value)
-    except ValueError:  # a whole number of thousands of digits
-        text = "a number of thousands of digits"
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def in_image(uv_px: FloatArray, size: tuple[float, float]) -> BoolArray:

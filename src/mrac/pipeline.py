@@ -82,7 +82,7 @@ class Calibrator:
         self.gate: Gate = as_stage("gate", preset.gate if gate is None else gate)
         self.fit: Fit = as_stage("fit", preset.fit if fit is None else fit)
         self.head: Head = as_stage("head", preset.head if head is None else head)
-        chosen = preset.space if space is None else space
+        chosen: object = preset.space if space is None else space
         self.space: Space | None = None if isinstance(chosen, str) and not chosen else as_space(chosen)
         self.cache = as_cache(cache)
         self.device = checked_device(device, "Calibrator")

@@ -22,7 +22,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, get_origin, get_type_hints
 
-from mrac.errors import ContractError
+from mrac.errors import ContractError, shown
 from mrac.methods import METHODS
 
 STAGES: Final = ("foundation", "gate", "fit", "head", "method")
@@ -89,6 +89,9 @@ def load(stage: str, name: str) -> Any:
     Raises:
         ContractError: there is none of that name.
     """
+    given: object = name
+    if not isinstance(given, str):
+        raise ContractError(f"{stage}: {shown(given)} arrived; a name is needed; known: {', '.join(names(stage))}")
     if name in _own(stage):  # first, since looking for plug-ins takes milliseconds
         if stage == "method":
             return METHODS[name]

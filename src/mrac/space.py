@@ -5,8 +5,8 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mrac.conventions import FloatArray, shown
-from mrac.errors import ContractError
+from mrac.conventions import FloatArray
+from mrac.errors import ContractError, shown
 
 Space = Literal["depth", "inverse_depth", "log_depth"]
 SPACES: Final[tuple[Space, ...]] = get_args(Space)
@@ -22,7 +22,7 @@ MAX_DEPTH_M: Final = 1e4
 SIGMA_SHARE: Final = (1e-3, 10.0)
 
 
-def as_space(name: str) -> Space:
+def as_space(name: object) -> Space:
     """Returns `name` as a space.
 
     Raises:

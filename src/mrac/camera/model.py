@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mrac.camera.distortion import NUM_COEFFICIENTS, distort, lens, undistort
-from mrac.conventions import FloatArray, frozen_numbers, shown
-from mrac.errors import ContractError
+from mrac.conventions import FloatArray, frozen_numbers
+from mrac.errors import ContractError, shown
 
 MODELS: Final = tuple(NUM_COEFFICIENTS)
 

@@ -10,8 +10,7 @@ from mrac.anchors.readings import Anchors
 from mrac.checks.evidence import Evidence
 from mrac.checks.placement import best_placement
 from mrac.checks.units import suspected
-from mrac.conventions import shown
-from mrac.errors import ContractError
+from mrac.errors import ContractError, shown
 from mrac.units import PER_METRE
 
 FIXABLE: Final = ("units", "swapped_uv", "normalised_uv", "image_size")

@@ -70,7 +70,7 @@ def _row(head: dict[str, list[str]], path: Path) -> np.dtype[Any]:
             for i, (name, kind, size, num) in enumerate(columns)
         ]
         return np.dtype(fields)
-    except (ValueError, TypeError):
+    except Exception:  # numpy evaluates parts of such words as Python text, which fails in many ways
         lines = "; ".join(f"{key} {' '.join(head.get(key, []))}" for key in ("FIELDS", "SIZE", "TYPE", "COUNT"))
         raise ContractError(f"clouds/pcd: {path} has fields that do not fit together: {lines[:200]}") from None
 

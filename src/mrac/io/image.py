@@ -1,6 +1,7 @@
 """Reads an image file of any format of Pillow as (H, W, 3) uint8 RGB, upright."""
 
 import io
+import logging
 import struct
 import warnings
 from pathlib import Path
@@ -15,6 +16,9 @@ from mrac.io.input_file import as_path, check_file
 from mrac.limits import MEGAPIXELS, check_unpacked
 
 _RUN_PROGRAMS: Final = ("EPS",)  # formats that Pillow decodes by starting another program
+
+# Else its complaints about damaged files would go to the terminal where nobody has set up logging.
+logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 _TURNS: Final = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -70,9 +74,7 @@ def open_image(path: Path, content: bytes | None = None) -> Image.Image:
         warnings.simplefilter("ignore")
         image = _opened(path, content)
         try:
-            if image.format in _RUN_PROGRAMS:
-                raise ContractError(f"{path}: an {image.format} file is a program, not a picture; convert it first")
-            _check_size(image, size, path)
+            _check_header(image, size, path)
             image.load()
         except Exception as error:  # of a damaged file Pillow raises nearly anything
             image.close()
@@ -96,8 +98,10 @@ def _opened(path: Path, content: bytes | None) -> Image.Image:
         raise ContractError(f"{path}: not a readable image ({error})") from None
 
 
-def _check_size(image: Image.Image, packed: int, path: Path) -> None:
-    """Refuses a decompression bomb by its header; Pillow's own test has the count of pixels alone."""
+def _check_header(image: Image.Image, packed: int, path: Path) -> None:
+    """Refuses a program, and a decompression bomb by its header; Pillow's own test has the count of pixels alone."""
+    if image.format in _RUN_PROGRAMS:
+        raise ContractError(f"{path}: an {image.format} file is a program, not a picture; convert it first")
     width, height = image.size
     bits = 32 if image.mode in ("I", "F") else 16 if image.mode.startswith("I;16") else 8
     check_unpacked(width * height * len(image.getbands()) * bits // 8, packed, f"{path}: {width}×{height} pixels")

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from mrac.conventions import shown
-from mrac.errors import ContractError
+from mrac.errors import ContractError, shown
 from mrac.limits import DESCRIPTION_BYTES, FILE_BYTES, TEXT_BYTES
 
 _MAX_DIGITS: Final = 300  # a float has no more than 309 before the point

@@ -7,7 +7,8 @@ import numpy as np
 _WORDS: Final = (
     b"nan", b"-inf", b"1e400", b"-1", b"0", b"9" * 40, b"9" * 5000, b"\xff\xfe", b"\x00", b"\r", b"\n\n", b",,,",
     b"{}", b"null", b"true", b'"', b"'", b"../", b"\xe2\x80\xae", b"1,5", b"#", b"\xef\xbb\xbf", b"[[[[",
-    b"18446744073709551616", b"4294967295", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"-0.0", b"1e-320", b"0x10", b"1_0", b"\xd9\xa1",
+    b"18446744073709551616", b"4294967295",
+    b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"-0.0", b"1e-320", b"0x10", b"1_0", b"\xd9\xa1",
 )  # fmt: skip
 
 

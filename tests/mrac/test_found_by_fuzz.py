@@ -1,0 +1,73 @@
+"""What generated cases broke, `python -m mrac.lab.studies.fuzz`, each kept in its smallest form."""
+
+import io
+import subprocess
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mrac import Anchors, Calibrator, Camera, ContractError, read_image
+from mrac.clouds import read_cloud
+from mrac.conventions import as_numbers
+
+
+@pytest.mark.parametrize("argument", ["method", "space"])
+def test_an_array_in_place_of_a_name(argument: str) -> None:
+    wrong: dict[str, Any] = {argument: np.ones((3, 2))}
+    with pytest.raises(ContractError, match=argument):
+        Calibrator(**wrong)
+
+
+def test_a_stream_of_an_array_without_axes() -> None:
+    with pytest.raises(ContractError, match="iterable"):
+        Calibrator(foundation="none").stream(np.array("x"))  # type: ignore[arg-type]
+
+
+def test_a_camera_of_masked_numbers() -> None:
+    masked: Any = np.ma.masked
+    with pytest.raises(ContractError, match="fx_px"):
+        Camera(masked, 1, 1, 1, 1, 1)
+
+
+def test_numbers_that_are_no_numbers_in_a_damaged_file() -> None:
+    """A signalling NaN made numpy warn when it was widened."""
+    damaged = np.array([0x7F800001, 0x3F800000], np.uint32).view(np.float32)
+    np.testing.assert_array_equal(as_numbers(damaged, "test"), [np.nan, 1.0])
+
+
+def test_a_pcd_with_python_in_place_of_a_size(tmp_path: Path) -> None:
+    head = "VERSION .7\nFIELDS x y z\nSIZE 4 (4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 1\nHEIGHT 1\nPOINTS 1\nDATA binary\n"
+    (tmp_path / "a.pcd").write_bytes(head.encode() + bytes(12))
+    with pytest.raises(ContractError, match=r"a\.pcd has fields that do not fit"):
+        read_cloud(tmp_path / "a.pcd")
+
+
+def test_a_damaged_tag_of_a_picture_is_not_shouted(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    Image.fromarray(np.zeros((6, 8, 3), np.uint8)).save(file, format="TIFF")
+    content = bytearray(file.getvalue())
+    for place in range(len(content) - 40, len(content)):
+        content[place] ^= 0x5A
+        (tmp_path / "a.tif").write_bytes(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with suppress(ContractError):
+                read_image(tmp_path / "a.tif")
+
+
+def test_readings_in_one_pixel_may_be_all_that_there_is() -> None:
+    out = Calibrator(foundation="none")(np.zeros((2, 2, 3), np.uint8), Anchors([[0.0, 0.0], [1e-12, 0.0]], [1.0, 1.0]))
+    assert np.isfinite(out.depth_m).all()
+
+
+@pytest.mark.lab
+def test_a_fixed_slice_of_the_generated_cases_breaks_nothing() -> None:
+    command = [sys.executable, "-m", "mrac.lab.studies.fuzz", "--cases", "25", "--seed", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
