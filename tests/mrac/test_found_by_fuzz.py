@@ -26,7 +26,7 @@ def test_an_array_in_place_of_a_name(argument: str) -> None:
 
 def test_a_stream_of_an_array_without_axes() -> None:
     with pytest.raises(ContractError, match="iterable"):
-        Calibrator(foundation="none").stream(np.array("x"))  # type: ignore[arg-type]
+        Calibrator(foundation="none").stream(np.array("x"))
 
 
 def test_a_camera_of_masked_numbers() -> None:

@@ -1,5 +1,7 @@
 """Random calls of the public functions with values of every kind, and random command lines."""
 
+import io
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,6 +83,8 @@ def command_line(rng: np.random.Generator, folder: Path) -> None:
         if rng.random() < 0.8:
             words.append(_VALUES[int(rng.integers(0, len(_VALUES)))])
     try:
-        cli.main(words, standalone_mode=False)
+        # What --save names lies in the folder, and --help is not for whoever reads the table.
+        with chdir(folder), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            cli.main(words, standalone_mode=False)
     except (click.ClickException, click.exceptions.Exit, OSError):
         return  # one line and exit code 2; --help
