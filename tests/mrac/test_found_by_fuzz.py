@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mrac import Anchors, Calibrator, Camera, ContractError, read_image
+from mrac import Anchors, Calibrator, Camera, ContractError, read_camera, read_image, read_pose
 from mrac.clouds import read_cloud
 from mrac.conventions import as_numbers
 
 
-@pytest.mark.parametrize("argument", ["method", "space"])
+@pytest.mark.parametrize("argument", ["method", "space", "device"])
 def test_an_array_in_place_of_a_name(argument: str) -> None:
     wrong: dict[str, Any] = {argument: np.ones((3, 2))}
     with pytest.raises(ContractError, match=argument):
@@ -46,6 +46,32 @@ def test_a_pcd_with_python_in_place_of_a_size(tmp_path: Path) -> None:
     (tmp_path / "a.pcd").write_bytes(head.encode() + bytes(12))
     with pytest.raises(ContractError, match=r"a\.pcd has fields that do not fit"):
         read_cloud(tmp_path / "a.pcd")
+
+
+@pytest.mark.parametrize("name", ["a.ply", "a.pcd"])
+def test_a_coordinate_that_single_precision_does_not_hold(name: str, tmp_path: Path) -> None:
+    columns = "".join(f"property float {axis}\n" for axis in "xyz")
+    heads = {
+        "a.ply": f"ply\nformat ascii 1.0\nelement vertex 1\n{columns}end_header\n",
+        "a.pcd": "VERSION .7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nWIDTH 1\nHEIGHT 1\nPOINTS 1\nDATA ascii\n",
+    }
+    (tmp_path / name).write_text(heads[name] + "1 1e60 2\n")
+    assert not np.isfinite(read_cloud(tmp_path / name).xyz_m).all()
+
+
+def test_a_calibration_whose_projection_is_singular(tmp_path: Path) -> None:
+    lines = "P2: 0 0 0 0 0 0 0 0 0 0 0 0\nR0_rect: 1 0 0 0 1 0 0 0 1\nTr_velo_to_cam: 0 -1 0 0 0 0 -1 0 1 0 0 0\n"
+    (tmp_path / "calib.txt").write_text(lines)
+    with pytest.raises(ContractError, match=r"calib\.txt"):
+        read_pose(tmp_path / "calib.txt")
+
+
+def test_a_number_of_400_digits_in_yaml(tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
+    matrix = f"camera_matrix:\n  data: [{10**400}, 0, 4, 0, 30, 3, 0, 0, 1]\n"
+    (tmp_path / "a.yaml").write_text("image_width: 8\nimage_height: 6\n" + matrix)
+    with pytest.raises(ContractError, match=r"a\.yaml"):
+        read_camera(tmp_path / "a.yaml")
 
 
 def test_a_damaged_tag_of_a_picture_is_not_shouted(tmp_path: Path) -> None:

@@ -65,7 +65,10 @@ def read_pose(path: Path, text: str, camera: str | None) -> Pose:
         raise ContractError(f"{source}: no R0_rect inside, only {', '.join(entries)}; the rectification is needed")
     _, projection = _projection(source, entries, camera)
     to_camera = np.eye(4)
-    to_camera[:3, 3] = np.linalg.solve(projection[:, :3], projection[:, 3])
+    try:
+        to_camera[:3, 3] = np.linalg.solve(projection[:, :3], projection[:, 3])
+    except np.linalg.LinAlgError:
+        raise ContractError(f"{source}: a projection of {projection.tolist()} is no camera's") from None
     try:
         return Pose(to_camera @ matrix @ np.concatenate([lidar, [[0, 0, 0, 1]]]))
     except ContractError as error:

@@ -101,7 +101,7 @@ def _pose(path: Path, values: object) -> Pose:
     """A pose of 16 or 12 numbers, row by row."""
     try:
         numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.empty(0)
     if numbers.size not in (12, 16) or (numbers.ndim == 2 and numbers.shape[1] != 4):
         raise ContractError(f"pose: {path} holds an array of shape {numbers.shape}; 4×4 or 3×4 numbers are needed")

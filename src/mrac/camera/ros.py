@@ -63,7 +63,7 @@ def _distortion(path: Path, content: Mapping[str, Any]) -> tuple[str, tuple[floa
     values = _data(next((content[n] for n in ("distortion_coefficients", "d", "D") if n in content), ()))
     try:
         numbers = np.asarray(values, dtype=np.float64).ravel()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ContractError(f"{path}: distortion coefficients are needed as numbers, {values!r:.80} arrived") from None
     if not numbers.any():
         return "pinhole", ()

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, NamedTuple, NoReturn
 
-from mrac.errors import ContractError, first_line
+from mrac.errors import ContractError, first_line, shown
 from mrac.runtime.forking import hold_at_fork
 
 _LOG: Final = logging.getLogger("mrac.runtime.providers")
@@ -160,8 +160,9 @@ def checked_device(name: str, where: str) -> str:
         ContractError: there is no such device, or the installed onnxruntime lacks its provider; the message says what
             to install.
     """
-    if name not in DEVICE_NAMES:
-        raise ContractError(f"{where}: device {name!r} arrived; one of {', '.join(DEVICE_NAMES)} is needed")
+    given: object = name
+    if not isinstance(given, str) or given not in DEVICE_NAMES:
+        raise ContractError(f"{where}: device {shown(given)} arrived; one of {', '.join(DEVICE_NAMES)} is needed")
     if name not in ("cpu", "auto"):
         missing = _not_listed(DEVICES[name])
         if missing is not None:
