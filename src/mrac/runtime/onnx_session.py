@@ -13,8 +13,9 @@ from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, Type
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError, first_line
 from mrac.io.input_file import check_file
+from mrac.limits import check_unpacked
 from mrac.runtime.forking import abandon, call_in_child, hold_at_fork
-from mrac.runtime.onnx_weights import add_weights
+from mrac.runtime.onnx_weights import add_weights, largest_output
 from mrac.runtime.parallel import num_cores
 from mrac.runtime.providers import (
     DEVICES,
@@ -178,7 +179,7 @@ call_in_child(_forget_sessions)
 def _load(file: Path, weights: Path | None, where: str, name: str) -> Any:
     if not file.is_file():
         raise ContractError(f"{where}: no file {file}")
-    check_file(file, where)
+    _check_output(file, check_file(file, where), where)
     path = str(file)
     device, options = DEVICES[name], _options()
     kept = [] if weights is None else add_weights(options, Path(path), weights, where)
@@ -191,6 +192,15 @@ def _load(file: Path, weights: Path | None, where: str, name: str) -> Any:
         refuse(f"{where}: {path}: device {name}", not_loaded(device, session.get_providers()))
     session.mrac_weights = kept  # the runtime points into these
     return session
+
+
+def _check_output(file: Path, size: int, where: str) -> None:
+    """Refuses a network whose output would not fit, by what it states: the runtime reserves it while it loads."""
+    try:
+        needed = largest_output(file.read_bytes())
+    except (IndexError, KeyError, OSError):  # a damaged file, which the runtime describes better
+        return
+    check_unpacked(needed, max(needed, size), f"{where}: {file}: its output")
 
 
 def _options() -> Any:
