@@ -74,6 +74,13 @@ def test_a_number_of_400_digits_in_yaml(tmp_path: Path) -> None:
         read_camera(tmp_path / "a.yaml")
 
 
+def test_a_ragged_list_in_place_of_an_image() -> None:
+    out = Calibrator(foundation="none")(np.zeros((4, 4, 3), np.uint8), Anchors([[1.0, 1.0]], [1.0]))
+    ragged: Any = [1, [2, 3]]
+    with pytest.raises(ContractError, match="points: image"):
+        out.points(Camera(4, 4, 2, 2, 4, 4), image=ragged)
+
+
 def test_a_damaged_tag_of_a_picture_is_not_shouted(tmp_path: Path) -> None:
     file = io.BytesIO()
     Image.fromarray(np.zeros((6, 8, 3), np.uint8)).save(file, format="TIFF")

@@ -11,6 +11,7 @@ import numpy as np
 
 from mrac.anchors import Anchors
 from mrac.conventions import ImageArray
+from mrac.errors import ContractError
 from mrac.io.files import PNG_LEVEL, write_arrays, write_depth_png, write_json, write_whole
 from mrac.io.folders import locked_folder, staging
 from mrac.result.metric_depth import MetricDepth
@@ -78,6 +79,9 @@ def write_result(
 def _move(part: Path, folder: Path) -> None:
     """Puts the files of a complete result in the place of an earlier one's."""
     with locked_folder(folder, _WAIT_S):
+        for name in RESULT_FILES:
+            if (folder / name).is_dir():
+                raise ContractError(f"{folder / name}: is a folder; a file is to be written there")
         (folder / "report.json").unlink(missing_ok=True)  # it would mark as complete files that are about to change
         for name in RESULT_FILES:  # the report last
             if (part / name).exists():
