@@ -78,3 +78,22 @@ def test_control_characters_in_names_are_not_sent_to_the_terminal(tmp_path: Path
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", done.stdout + done.stderr)
     assert r"\x1b[31mred" in done.stderr
     assert json.loads(json.dumps(printable("grün\t"))) == r"grün\t"
+
+
+@pytest.mark.parametrize("which", ["image", "anchors", "out"])
+def test_a_link_that_leads_to_itself_is_one_line(which: str, tmp_path: Path) -> None:
+    Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / "a.png")
+    (tmp_path / "a.csv").write_text("u,v,z\n1,1,1\n")
+    (tmp_path / "loop.png").symlink_to("loop.png")
+    image, anchors, out = ("loop.png" if which == name else good for name, good in GOOD.items())
+    words = ["calibrate", image, "--anchors", anchors, "--out", out, "--foundation", "none"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mrac", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("mrac: ")
+    assert done.stderr.count("\n") == 1
+    assert "loop.png" in done.stderr
+
+
+GOOD = {"image": "a.png", "anchors": "a.csv", "out": "o"}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mrac.cli.printable import printable
+from mrac.io.input_file import resolved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +99,7 @@ def _job(options: dict[str, Any]) -> "Job":
 
     names = ("kind", "scale", "camera", "camera_name", "pose", "sensor", "max_anchors")
     given = {name: options.pop(name) for name in names}
-    files = {name: str(given[name].resolve()) for name in ("camera", "pose") if given[name] is not None}
+    files = {name: str(resolved(given[name])) for name in ("camera", "pose") if given[name] is not None}
     out, format_name, check = (options.pop(name) for name in ("out", "format", "check"))
     return make_job(Calibrator(**options), out, Readings(**{**given, **files}), format_name, check)
 

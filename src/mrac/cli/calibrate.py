@@ -168,18 +168,20 @@ def _calibrate_one(image: Path, out: Path, options: dict[str, Any]) -> None:
 
 def _refuse_overwriting(inputs: list[Any], out: Path, written: list[Path], also: tuple[Path, ...]) -> None:
     """Raises `click.UsageError` where a file that is read would be replaced, or one of --out's by another of --save."""
-    read = {path.resolve(): path for path in inputs if isinstance(path, Path)}
+    from mrac.io.input_file import resolved  # noqa: PLC0415
+
+    read = {resolved(path): path for path in inputs if isinstance(path, Path)}
     for path in written:
-        if path.resolve() in read:
-            taken = read[path.resolve()]
+        if resolved(path) in read:
+            taken = read[resolved(path)]
             raise click.UsageError(f"--out {out} would overwrite the input {taken}; choose another folder")
-    own = {path.resolve() for path in (out, *written)}
+    own = {resolved(path) for path in (out, *written)}
     for path in also:
-        if path.resolve() in read:
+        if resolved(path) in read:
             raise click.UsageError(
-                f"--save {path} would overwrite the input {read[path.resolve()]}; choose another name"
+                f"--save {path} would overwrite the input {read[resolved(path)]}; choose another name"
             )
-        if path.resolve() in own:
+        if resolved(path) in own:
             raise click.UsageError(f"--save {path} would overwrite what --out {out} writes; choose another name")
 
 

@@ -39,6 +39,18 @@ def as_path(path: object, call: str) -> Path:
     return Path(path)
 
 
+def resolved(path: Path) -> Path:
+    """The path without links.
+
+    Raises:
+        ContractError: a link in it leads to itself.
+    """
+    try:
+        return path.resolve()
+    except (RuntimeError, OSError) as error:  # the first up to Python 3.12
+        raise ContractError(f"{path}: cannot be used ({_reason(error)})") from None
+
+
 def check_file(path: Path, where: str = "", max_bytes: int = FILE_BYTES) -> int:
     """The size of a file that can be read.
 
