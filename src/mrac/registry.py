@@ -13,7 +13,6 @@ import ast
 import dataclasses
 import importlib
 import inspect
-import math
 import pkgutil
 import re
 from collections.abc import Mapping
@@ -233,8 +232,8 @@ def check_numbers(stage: Any, low: float, high: float, only: tuple[str, ...] = (
         if isinstance(value, bool) or not isinstance(value, (int, float) if kind is float else int):
             needed = "a whole number" if kind is int else "a number"
             raise ContractError(f"{where}: {value!r} arrived, {needed} is needed")
-        if not (math.isfinite(value) and low <= value <= high):
-            raise ContractError(f"{where}: {value!r} arrived, a number from {low:g} to {high:g} is needed")
+        if not low <= value <= high:  # compared, not converted: a whole number may have any length; NaN fails too
+            raise ContractError(f"{where}: {shown(value)} arrived, a number from {low:g} to {high:g} is needed")
 
 
 def _options(implementation: Any, stage: str, name: str, argument: str, *, bare: bool = True) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class RelativeDepth:
             raise ContractError(
                 f"RelativeDepth.values: (H, W) numbers are needed, {field.dtype} of shape {field.shape} arrived"
             )
-        with np.errstate(over="ignore"):  # beyond single precision is as good as infinite
+        with np.errstate(all="ignore"):  # beyond single precision is as good as infinite
             object.__setattr__(self, "values", field.astype(np.float32))
         object.__setattr__(self, "space", as_space(space))
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mrac import Anchors, Calibrator, Camera, ContractError, read_camera, read_image, read_pose
+from mrac import Anchors, Calibrator, Camera, ContractError, RelativeDepth, read_camera, read_image, read_pose
 from mrac.clouds import read_cloud
 from mrac.conventions import as_numbers
 
@@ -66,9 +66,10 @@ def test_a_calibration_whose_projection_is_singular(tmp_path: Path) -> None:
         read_pose(tmp_path / "calib.txt")
 
 
-def test_a_number_of_400_digits_in_yaml(tmp_path: Path) -> None:
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_number_of_many_digits_in_yaml(digits: int, tmp_path: Path) -> None:
     pytest.importorskip("yaml")
-    matrix = f"camera_matrix:\n  data: [{10**400}, 0, 4, 0, 30, 3, 0, 0, 1]\n"
+    matrix = f"camera_matrix:\n  data: [1{digits * '0'}, 0, 4, 0, 30, 3, 0, 0, 1]\n"
     (tmp_path / "a.yaml").write_text("image_width: 8\nimage_height: 6\n" + matrix)
     with pytest.raises(ContractError, match=r"a\.yaml"):
         read_camera(tmp_path / "a.yaml")
@@ -79,6 +80,17 @@ def test_a_ragged_list_in_place_of_an_image() -> None:
     ragged: Any = [1, [2, 3]]
     with pytest.raises(ContractError, match="points: image"):
         out.points(Camera(4, 4, 2, 2, 4, 4), image=ragged)
+
+
+def test_an_option_of_400_digits(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(f'[gate]\nname = "theil_sen_mad"\n[gate.options]\nkappa = {10**400}\n')
+    with pytest.raises(ContractError, match="kappa"):
+        Calibrator.from_config(tmp_path / "a.toml")
+
+
+def test_relative_depth_of_damaged_numbers() -> None:
+    damaged = np.array([[0x7FF0000000000001, 0]], np.uint64).view(np.float64)
+    assert np.isnan(RelativeDepth(damaged, "depth").values[0, 0])
 
 
 def test_a_damaged_tag_of_a_picture_is_not_shouted(tmp_path: Path) -> None:

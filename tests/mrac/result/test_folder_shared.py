@@ -96,7 +96,7 @@ result = Calibrator(foundation="none")(np.zeros((24, 32, 3), np.uint8), anchors)
 result = replace(result, depth_m=np.full((24, 32), number, np.float32))
 print("ready", flush=True)
 sys.stdin.readline()
-for _ in range(20):
+for _ in range(6):
     write_result(Path(sys.argv[1]), result, anchors, {{"number": number}})
 """
 
