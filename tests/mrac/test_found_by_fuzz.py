@@ -59,6 +59,13 @@ def test_a_coordinate_that_single_precision_does_not_hold(name: str, tmp_path: P
     assert not np.isfinite(read_cloud(tmp_path / name).xyz_m).all()
 
 
+def test_a_pcd_of_text_in_place_of_numbers(tmp_path: Path) -> None:
+    head = "VERSION .7\nFIELDS x y z\nSIZE 4 4 4\nTYPE S F F\nWIDTH 1\nHEIGHT 1\nPOINTS 1\nDATA binary\n"
+    (tmp_path / "a.pcd").write_bytes(head.encode() + b"\x04\x90#\xc0" + bytes(8))
+    with pytest.raises(ContractError, match=r"a\.pcd: x: numbers are needed, text"):
+        read_cloud(tmp_path / "a.pcd")
+
+
 def test_a_calibration_whose_projection_is_singular(tmp_path: Path) -> None:
     lines = "P2: 0 0 0 0 0 0 0 0 0 0 0 0\nR0_rect: 1 0 0 0 1 0 0 0 1\nTr_velo_to_cam: 0 -1 0 0 0 0 -1 0 1 0 0 0\n"
     (tmp_path / "calib.txt").write_text(lines)
