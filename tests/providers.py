@@ -79,5 +79,6 @@ def machine_with(
 
 
 def _forget() -> None:
-    for cached in (providers.problem, providers._chosen, providers.runtime_version, onnx_session._load):
+    for cached in (providers.problem, providers._chosen, providers.runtime_version):
         cached.cache_clear()
+    onnx_session._sessions.clear()

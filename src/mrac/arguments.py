@@ -1,5 +1,6 @@
 """Checks the arguments of a calibrator; each message says what to write instead."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -7,12 +8,14 @@ from numpy.typing import NDArray
 
 from mrac import registry
 from mrac.anchors import Anchors
+from mrac.camera.model import checked_camera
 from mrac.errors import ContractError
 from mrac.fit.base import Fit
 from mrac.foundation.base import Foundation
 from mrac.gate._estimator import EstimatorGate
 from mrac.gate.base import Gate
 from mrac.head.base import Head
+from mrac.runtime.cache import PredictionCache
 from mrac.stage_results import describe
 from mrac.types import RelativeDepth
 
@@ -55,11 +58,28 @@ def as_stage(stage: str, choice: Any) -> Any:
     )
 
 
-def check_call(image: object, anchors: object, relative: object) -> None:
-    """Raises `ContractError`, which shows the right call, unless these are an image, anchors and relative depth."""
+def as_cache(cache: object) -> PredictionCache | None:
+    """The store that a user's choice stands for.
+
+    Raises:
+        ContractError: it is neither a store, nor a folder, nor None.
+    """
+    if cache is None or isinstance(cache, PredictionCache):
+        return cache
+    if isinstance(cache, Path | str):
+        return PredictionCache(cache)
+    raise ContractError(
+        f'Calibrator: cache: {describe(cache)} arrived; a folder is needed, cache="predictions", or None'
+    )
+
+
+def check_call(image: object, anchors: object, relative: object, camera: object = None) -> None:
+    """Raises `ContractError`, which shows the right call, unless these are image, anchors, relative depth, camera."""
     check_image(image)
     check_anchors(anchors)
     check_relative(relative)
+    if camera is not None:
+        checked_camera(camera, "camera")
 
 
 def check_anchors(anchors: object) -> None:
@@ -90,6 +110,8 @@ def check_image(image: object) -> None:
         if isinstance(image, str) or hasattr(image, "__fspath__"):
             hint = "; read_image(path) reads one"
         raise ContractError(f"image: an (H, W, 3) uint8 array is needed, {type(image).__name__} arrived{hint}")
+    if isinstance(image, np.ma.MaskedArray):
+        raise ContractError("image: a masked array arrived; every pixel is needed: image.filled(0)")
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
         arrived = f"{image.dtype} of shape {image.shape}"
         raise ContractError(f"image: an (H, W, 3) uint8 array is needed, {arrived} arrived{_remedy(image)}")

@@ -17,7 +17,6 @@ are read and written.
 import dataclasses
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +24,7 @@ from typing import Any, Final
 from mrac import registry
 from mrac.errors import ContractError
 from mrac.io.files import write_json, write_whole
+from mrac.io.input_file import read_json, read_toml
 from mrac.runtime.cache import PredictionCache
 
 STAGES: Final = ("foundation", "gate", "fit", "head")
@@ -131,11 +131,7 @@ def read_config(path: Path) -> dict[str, Any]:
     Raises:
         ContractError: it is missing, of another kind, or broken.
     """
-    parse = json.loads if _kind(path) == ".json" else tomllib.loads
-    try:
-        content = parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ContractError(f"config: {path} cannot be read: {error}") from None
+    content = read_json(path, "config") if _kind(path) == ".json" else read_toml(path, "config")
     if not isinstance(content, dict):
         raise ContractError(f"config: {path} holds a {type(content).__name__}; a table of {', '.join(KEYS)} is needed")
     return content

@@ -45,33 +45,88 @@ Glossary
     calibrated: stated probabilities match frequencies.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mrac.errors import ContractError
+from mrac.errors import ContractError, shown
 
 FloatArray = NDArray[np.floating[Any]]
 BoolArray = NDArray[np.bool_]
 ImageArray = NDArray[np.uint8]
 TextArray = NDArray[np.str_]
 
+# By numpy's letter for a kind: what it would turn into a number without a word, and what the caller did not mean.
+_NO_NUMBERS: Final = {
+    "U": "text (float() makes a number of it)",
+    "S": "text (float() makes a number of it)",
+    "b": "truth values (astype(float) makes 0 and 1 of them)",
+    "M": "dates",
+    "m": "dates' differences",
+    "c": "complex ones",
+    "V": "a table of named columns",
+}
+
+
+def as_array(values: ArrayLike, name: str, missing: float = np.nan) -> NDArray[Any]:
+    """`values` as an array, of any type; what a mask hides becomes `missing`.
+
+    Raises:
+        ContractError: they are not of one shape.
+    """
+    if isinstance(values, list | tuple) and any(isinstance(value, np.ma.MaskedArray) for value in values):
+        values = [as_array(one, name, missing) if isinstance(one, np.ma.MaskedArray) else one for one in values]
+    if isinstance(values, np.ma.MaskedArray):
+        if values.dtype.kind not in "fiub":
+            raise ContractError(f"{name}: a masked array of {values.dtype} arrived; numbers are needed")
+        holes = np.ma.getmaskarray(values)
+        return np.asarray(np.where(holes, missing, values.data) if np.isnan(missing) else values.filled(missing))
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError):  # numpy's words on a ragged list are of its inner workings
+        raise ContractError(f"{name}: numbers are needed, of one shape; rows of several lengths arrived") from None
+
 
 def as_numbers(values: ArrayLike, name: str) -> FloatArray:
-    """A float64 copy of `values`.
+    """A float64 copy of `values`; NaN for None and for what a mask hides.
 
     Raises:
         ContractError: they are not real numbers, or not of one shape.
     """
+    raw = as_array(values, name)
+    what = _NO_NUMBERS.get(raw.dtype.kind)
+    if raw.dtype.kind == "O":
+        what = _NO_NUMBERS["U"] if any(isinstance(one, str | bytes) for one in raw.flat) else what
+        what = _NO_NUMBERS["b"] if any(isinstance(one, bool | np.bool_) for one in raw.flat) else what
+    if what is not None:
+        raise ContractError(f"{name}: numbers are needed, {what} arrived")
     try:
-        raw = np.asarray(values)
-        numbers = raw.real.astype(np.float64, order="C")
+        with np.errstate(all="ignore"):  # of damaged files: what is no number becomes NaN or infinite
+            return raw.astype(np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise ContractError(f"{name}: numbers are needed, but {error}") from None
-    if np.iscomplexobj(raw):
-        raise ContractError(f"{name}: real numbers are needed, complex ones arrived")
-    return numbers
+    except OverflowError:
+        raise ContractError(f"{name}: a number too large for any machine's arrived; up to 1.7e308 is needed") from None
+
+
+def as_number(value: object, needed: str) -> float:
+    """A scalar as a float; numpy's scalars and arrays of one value without axes are taken too.
+
+    Args:
+        value: what arrived.
+        needed: begins the message: where, and what the right call looks like.
+
+    Raises:
+        ContractError: it is not one real number, or too large for one.
+    """
+    # What float() would take, and the caller did not mean.
+    if not isinstance(value, bool | str | bytes | np.ma.MaskedArray) and getattr(value, "shape", ()) == ():
+        try:
+            return float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            pass
+    raise ContractError(f"{needed}; {shown(value)} arrived")
 
 
 def in_image(uv_px: FloatArray, size: tuple[float, float]) -> BoolArray:

@@ -10,6 +10,15 @@ def first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
+def shown(value: object) -> str:
+    """A value as an error message shows it: short, whatever it is."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        text = "a number of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 class MracError(Exception):
     """Base class of all errors of this package; the command line shows them in one line."""
 

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mrac.conventions import FloatArray
+from mrac.conventions import FloatArray, as_number
 from mrac.errors import ContractError
 
 _BEYOND: Final = 1e30  # metres: farther than any depth, and single precision still holds its ratio to one
@@ -30,6 +30,7 @@ def probability_nearer(depth_m: FloatArray, sigma_m: FloatArray, d_m: float) -> 
     """
     from scipy.special import ndtr  # noqa: PLC0415  (half a second, which `mrac list` should not wait for)
 
+    d_m = as_number(d_m, "probability_nearer: a distance in metres is needed, as probability_nearer(2.0)")
     if not (math.isfinite(d_m) and d_m > 0.0):
         raise ContractError(f"probability_nearer: a distance of {d_m} m arrived; metres, finite and > 0, are needed")
     limit = np.float32(min(max(d_m, 1.0 / _BEYOND), _BEYOND))
@@ -47,6 +48,7 @@ def interval(depth_m: FloatArray, sigma_m: FloatArray, level: float) -> tuple[ND
     """
     from scipy.special import ndtri  # noqa: PLC0415  (as above)
 
+    level = as_number(level, "interval: a probability between 0 and 1 is needed, as interval(0.9)")
     deviations = float(ndtri(0.5 + 0.5 * level))
     if not (math.isfinite(deviations) and deviations > 0.0):
         raise ContractError(f"interval: a level of {level} arrived; a probability between 0 and 1 is needed, as 0.9")

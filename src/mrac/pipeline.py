@@ -11,7 +11,7 @@ import numpy as np
 from mrac import registry
 from mrac.anchors import Anchors
 from mrac.anchors._validity import Usable, usable
-from mrac.arguments import as_stage, check_call, check_image
+from mrac.arguments import as_cache, as_stage, check_call, check_image
 from mrac.call_log import logged, timed
 from mrac.camera import Camera
 from mrac.checks import Evidence, Finding, find_mistakes, fix
@@ -82,9 +82,9 @@ class Calibrator:
         self.gate: Gate = as_stage("gate", preset.gate if gate is None else gate)
         self.fit: Fit = as_stage("fit", preset.fit if fit is None else fit)
         self.head: Head = as_stage("head", preset.head if head is None else head)
-        chosen = space or preset.space
-        self.space: Space | None = as_space(chosen) if chosen else None
-        self.cache = PredictionCache(cache) if isinstance(cache, Path | str) else cache
+        chosen: object = preset.space if space is None else space
+        self.space: Space | None = None if isinstance(chosen, str) and not chosen else as_space(chosen)
+        self.cache = as_cache(cache)
         self.device = checked_device(device, "Calibrator")
 
     @on_own_device
@@ -110,7 +110,7 @@ class Calibrator:
         Raises:
             ContractError: image or relative depth is not as above or has no finite value, or no anchor is usable.
         """
-        check_call(image, anchors, relative)
+        check_call(image, anchors, relative, camera)
         given = relative is not None
         timings: dict[str, float] = {}
         with timed(timings, "foundation"):
@@ -154,7 +154,7 @@ class Calibrator:
         self, image: ImageArray, anchors: Anchors, names: Sequence[str], *, camera: Camera | None = None
     ) -> Anchors:
         """The readings with the named mistakes put right where they are found; see `mrac.checks.fix`."""
-        check_call(image, anchors, None)
+        check_call(image, anchors, None, camera)
         relative, _ = self._relative(image, None)
         field, _ = finite_field(relative, image)
         evidence = self._evidence(anchors, image, relative, field, camera, given=False)

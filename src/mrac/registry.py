@@ -13,7 +13,6 @@ import ast
 import dataclasses
 import importlib
 import inspect
-import math
 import pkgutil
 import re
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final, get_origin, get_type_hints
 
-from mrac.errors import ContractError
+from mrac.errors import ContractError, shown
 from mrac.methods import METHODS
 
 STAGES: Final = ("foundation", "gate", "fit", "head", "method")
@@ -89,6 +88,9 @@ def load(stage: str, name: str) -> Any:
     Raises:
         ContractError: there is none of that name.
     """
+    given: object = name
+    if not isinstance(given, str):
+        raise ContractError(f"{stage}: {shown(given)} arrived; a name is needed; known: {', '.join(names(stage))}")
     if name in _own(stage):  # first, since looking for plug-ins takes milliseconds
         if stage == "method":
             return METHODS[name]
@@ -230,8 +232,8 @@ def check_numbers(stage: Any, low: float, high: float, only: tuple[str, ...] = (
         if isinstance(value, bool) or not isinstance(value, (int, float) if kind is float else int):
             needed = "a whole number" if kind is int else "a number"
             raise ContractError(f"{where}: {value!r} arrived, {needed} is needed")
-        if not (math.isfinite(value) and low <= value <= high):
-            raise ContractError(f"{where}: {value!r} arrived, a number from {low:g} to {high:g} is needed")
+        if not low <= value <= high:  # compared, not converted: a whole number may have any length; NaN fails too
+            raise ContractError(f"{where}: {shown(value)} arrived, a number from {low:g} to {high:g} is needed")
 
 
 def _options(implementation: Any, stage: str, name: str, argument: str, *, bare: bool = True) -> dict[str, Any]:

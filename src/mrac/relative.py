@@ -31,9 +31,10 @@ def in_space(relative: RelativeDepth, space: Space) -> RelativeDepth:
         return relative
     values = relative.values
     finite = np.isfinite(values)
-    middle = np.median(values[finite]) if finite.any() else 0.0
+    # Of halves: of an even number of values numpy adds two, which may be too large for single precision.
+    middle = 2.0 * np.median(0.5 * values[finite]) if finite.any() else 0.0
     sign, far = (1.0, np.inf) if space == "depth" else (-1.0, 0.0)
-    with np.errstate(invalid="ignore"):  # NaN passes through
+    with np.errstate(invalid="ignore", over="ignore"):  # NaN passes through, and what is beyond reach is clipped
         converted = np.exp(sign * np.clip(values - middle, -LOG_REACH, LOG_REACH))
     converted = np.where(finite, converted, np.where(values == np.inf, far, np.nan))
     return RelativeDepth(converted.astype(np.float32), space)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mrac.conventions import FloatArray
-from mrac.errors import ContractError
+from mrac.errors import ContractError, shown
 
 Space = Literal["depth", "inverse_depth", "log_depth"]
 SPACES: Final[tuple[Space, ...]] = get_args(Space)
@@ -22,16 +22,16 @@ MAX_DEPTH_M: Final = 1e4
 SIGMA_SHARE: Final = (1e-3, 10.0)
 
 
-def as_space(name: str) -> Space:
+def as_space(name: object) -> Space:
     """Returns `name` as a space.
 
     Raises:
         ContractError: it is not one of `SPACES`.
     """
     for space in SPACES:
-        if name == space:
+        if isinstance(name, str) and name == space:
             return space
-    raise ContractError(f"space: {name!r} is not a space; one of {', '.join(SPACES)} is needed")
+    raise ContractError(f"space: {shown(name)} is not a space; one of {', '.join(SPACES)} is needed")
 
 
 def to_space(z_m: ArrayLike, space: Space) -> FloatArray:

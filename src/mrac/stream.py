@@ -40,7 +40,7 @@ def in_order(
         raise ContractError(
             f"stream: workers={workers!r} arrived; a whole number >= 1 is needed, or None for all cores"
         )
-    if not isinstance(frames, Iterable):
+    if not isinstance(frames, Iterable) or getattr(frames, "shape", None) == ():  # an array of one value is none
         raise ContractError(f"stream: {describe(frames)} arrived; an iterable of (image, anchors) pairs is needed")
     return _results(work, frames, num_cores() if workers is None else workers, loaded if read is None else read)
 

@@ -6,14 +6,14 @@ heads that take whole anchors only (`Samples.inliers`).
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mrac.conventions import BoolArray, FloatArray, TextArray
+from mrac.conventions import BoolArray, FloatArray, TextArray, as_array
 from mrac.errors import ContractError
+from mrac.lazy import computed_once
 from mrac.space import Space, as_space, to_space
 
 # In robust standard deviations, of what cannot be judged at all (a NaN, a point outside the image): scores stay finite.
@@ -36,12 +36,12 @@ class RelativeDepth:
     space: Space
 
     def __init__(self, values: ArrayLike, space: str) -> None:
-        field = np.asarray(values)
+        field = as_array(values, "RelativeDepth.values")
         if field.ndim != 2 or field.size == 0 or field.dtype.kind not in "fiu":
             raise ContractError(
                 f"RelativeDepth.values: (H, W) numbers are needed, {field.dtype} of shape {field.shape} arrived"
             )
-        with np.errstate(over="ignore"):  # beyond single precision is as good as infinite
+        with np.errstate(all="ignore"):  # beyond single precision is as good as infinite
             object.__setattr__(self, "values", field.astype(np.float32))
         object.__setattr__(self, "space", as_space(space))
 
@@ -95,7 +95,7 @@ class Samples:
     def __len__(self) -> int:
         return self.z_m.size
 
-    @cached_property
+    @computed_once
     def inliers(self) -> Self:
         """Those of weight `INLIER_WEIGHT` or more, for heads without weights; all where there is none."""
         chosen = self.weight >= INLIER_WEIGHT

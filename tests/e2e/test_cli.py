@@ -202,14 +202,15 @@ def test_consoles_without_greek(encoding: str, monkeypatch: pytest.MonkeyPatch) 
         assert mrac("list", what).returncode == 0
 
 
-def test_a_failed_run_leaves_no_report_that_vouches_for_it(files: Path) -> None:
+def test_a_failed_run_leaves_the_earlier_result_as_it_was(files: Path) -> None:
     assert calibrate(files / "photo.png", files / "anchors.csv", files / "o").returncode == 0
     (files / "o" / "preview.png").unlink()
     (files / "o" / "preview.png").mkdir()
+    before = {name: (files / "o" / name).read_bytes() for name in ("report.json", "depth.npz", "depth.png")}
     done = calibrate(files / "photo.png", files / "anchors.csv", files / "o")
     assert done.returncode == 2
     assert "preview.png: is a folder" in done.stderr
-    assert not (files / "o" / "report.json").exists()
+    assert {name: (files / "o" / name).read_bytes() for name in before} == before
 
 
 def test_a_tall_narrow_image(files: Path) -> None:

@@ -97,7 +97,7 @@ def test_a_configuration_by_hand() -> None:
         ({"space": "metres"}, "'metres' is not a space"),
         ({"cache": {"where": "x"}}, "folder and max_bytes"),
         (3, "int arrived; a dict or a path"),
-        ("nowhere.json", "nowhere.json cannot be read"),
+        ("nowhere.json", "nowhere.json: no such file"),
         ("config.yaml", "ends in '.yaml'; .json or .toml"),
     ],
 )

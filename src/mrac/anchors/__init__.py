@@ -10,6 +10,8 @@ from mrac.anchors._stored import Stored
 from mrac.anchors.readings import Anchors
 from mrac.camera import Camera
 from mrac.errors import ContractError
+from mrac.io.input_file import as_path, check_file
+from mrac.limits import check_readings
 
 __all__ = ["Anchors", "read_anchors"]
 
@@ -38,12 +40,11 @@ def read_anchors(
         ContractError: the file is missing, of an unknown format, broken, of another size than the image, its
             scale is not known, or it has ray lengths and there is no camera.
     """
-    path = Path(path)
+    path = as_path(path, 'read_anchors("anchors.csv")')
     kind = _READERS.get(path.suffix.lower())
     if kind is None:
         raise ContractError(f"anchors: {path} ends in {path.suffix!r}; one of {', '.join(_READERS)} is needed")
-    if not path.is_file():
-        raise ContractError(f"anchors: {path}: no such file")
+    check_file(path, "anchors")
     if scale is not None and not 1e-6 <= scale <= 1e9:
         raise ContractError(f"anchors: scale {scale:g} arrived; a number from 1e-6 to 1e9 is needed")
     try:
@@ -62,6 +63,7 @@ def read_anchors(
             f"anchors/{kind}: {path} is {w}×{h} (width × height), the image {W}×{H}; the same size is needed, since "
             "positions are pixels of the image"
         )
+    check_readings(np.size(stored.z), f"anchors/{kind}: {path}")
     if stored.is_range and camera is None:
         raise ContractError(
             f"anchors/{kind}: {path} has lengths of rays (a column `range`); depth along the optical axis is needed: "

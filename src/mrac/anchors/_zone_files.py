@@ -1,6 +1,5 @@
 """Files with one frame of a multizone sensor: a grid of numbers, a table with one zone per row, or JSON."""
 
-import json
 import math
 import re
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 
 from mrac.conventions import FloatArray, as_numbers
 from mrac.errors import ContractError
+from mrac.io.input_file import read_json, read_text
 from mrac.units import PER_METRE
 
 _DEPTHS: Final = {"distance_mm": 1000.0, "z_mm": 1000.0, "distance_m": 1.0, "z_m": 1.0, "depth_m": 1.0}
@@ -63,21 +63,12 @@ def read_zones(path: Path, scale: float | str | None = None) -> ZoneFrame:
     Raises:
         ContractError: the file cannot be read, or its unit is not known.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise ContractError(f"zones: {path}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(f"zones: {path} cannot be read: {error}") from None
     if path.suffix.lower() == ".json":
-        try:
-            columns = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ContractError(f"zones: {path} is not JSON: {error}") from None
+        columns = read_json(path, "zones")
         if not isinstance(columns, dict):
             columns = {"z": columns}
     else:
-        columns = _table(text, path)
+        columns = _table(read_text(path, "zones"), path)
     return _frame({str(name).strip().lower(): values for name, values in columns.items()}, scale, path)
 
 

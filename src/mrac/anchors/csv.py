@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 from mrac.anchors._stored import Stored
 from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.errors import ContractError
-from mrac.io.files import read_text, write_whole
+from mrac.io.files import write_whole
+from mrac.io.input_file import read_text
 from mrac.units import PER_METRE
 
 _ALIASES: Final = {

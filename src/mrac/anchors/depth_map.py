@@ -11,7 +11,7 @@ from mrac.anchors._confidence import as_probability
 from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.anchors.registration import register
 from mrac.camera import Camera, Pose
-from mrac.conventions import FloatArray, in_image
+from mrac.conventions import FloatArray, as_array, in_image
 from mrac.errors import ContractError
 from mrac.io.raster import Raster, read_raster
 from mrac.units import DEPTH_SCALES
@@ -98,7 +98,8 @@ def _metres(depth: ArrayLike | Path | str, scale: str | float | None) -> FloatAr
 def _raster(source: ArrayLike | Path | str, name: str) -> Raster:
     if isinstance(source, Path | str):
         return read_raster(source)
-    values = np.asarray(source)
+    # Not NaN: a map of whole numbers has to stay one, since its units depend on that.
+    values = as_array(source, f"depth_map: {name}", missing=0.0)
     if values.ndim != 2 or not values.size or values.dtype.kind not in "fiu":
         raise ContractError(f"depth_map: {name} is {values.dtype} {values.shape}; (h, w) numbers are needed")
     return Raster(values, None)

@@ -1,6 +1,5 @@
 """Anchors from a 2-D laser scan: ranges over angles in the scanner's plane, x forward, y left (ROS LaserScan)."""
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from mrac.camera import Camera, Pose
 from mrac.clouds.text import read_table
 from mrac.conventions import FloatArray, TextArray, frozen_numbers
 from mrac.errors import ContractError
+from mrac.io.input_file import check_file, read_json
 from mrac.units import PER_METRE
 
 TOO_NEAR: Final = "too_near"  # flags, by REP 117
@@ -121,8 +121,7 @@ def read_scan(path: Path | str) -> LaserScan:
         ContractError: the file is missing or broken, or lacks one of these.
     """
     path = Path(path)
-    if not path.is_file():
-        raise ContractError(f"laser_scan: {path}: no such file")
+    check_file(path, "laser_scan")
     try:
         return _from_json(path) if path.suffix.lower() == ".json" else _from_table(path)
     except (OSError, UnicodeError) as error:
@@ -131,7 +130,7 @@ def read_scan(path: Path | str) -> LaserScan:
 
 def _from_json(path: Path) -> LaserScan:
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = read_json(path, "laser_scan")
         ranges = frozen_numbers(_numbers(content["ranges"]), f"laser_scan: {path}: ranges", (None,))
         near, far = float(content.get("range_min", 0.0)), float(content.get("range_max", math.inf))
         if "angles" in content or "angles_deg" in content:

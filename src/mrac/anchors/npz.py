@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mrac.anchors._stored import Stored
-from mrac.io.files import read_arrays
+from mrac.io.arrays import read_arrays
 
 
 def read(path: Path) -> Stored:

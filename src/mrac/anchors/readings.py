@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mrac.conventions import FloatArray, TextArray, frozen_numbers
+from mrac.conventions import FloatArray, TextArray, as_array, frozen_numbers
 from mrac.errors import ContractError
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Anchors:
 
 
 def _words(flag: ArrayLike, num: int) -> TextArray:
-    words = np.array(flag)
+    words = np.array(as_array(flag, "Anchors.flag"))
     if words.shape != (num,) or words.dtype.kind != "U":
         raise ContractError(
             f'Anchors.flag: ({num},) words are needed, {words.dtype} of shape {words.shape} arrived; "" is no flag'

@@ -13,6 +13,7 @@ import numpy as np
 
 from mrac.batch_jobs.job import Frame
 from mrac.errors import ContractError, MissingExtra, first_line
+from mrac.io.input_file import inside, read_bytes
 
 if TYPE_CHECKING:
     from mrac.anchors import Anchors
@@ -70,11 +71,8 @@ def row_content(path: str, row: int) -> tuple[bytes, str, "Anchors"]:
     named = values.get("path")
     if not isinstance(named, str):
         raise ContractError(f"{where}: neither bytes in `image` nor a name in `path`; one of them is needed")
-    file = Path(path).parent / named
-    try:
-        return file.read_bytes(), str(file), anchors
-    except OSError as error:
-        raise ContractError(f"{where}: {file}: {error.strerror}; the image's file is needed") from None
+    file = inside(Path(path).parent, named, where)
+    return read_bytes(file, where), str(file), anchors
 
 
 @lru_cache(maxsize=2)

@@ -14,6 +14,7 @@ from mrac.batch_jobs.job import CHECKS, FORMATS, Frame, Job, Outcome, Record, jo
 from mrac.batch_jobs.manifest import finish, held, read_manifest
 from mrac.batch_jobs.readings import Readings
 from mrac.errors import ContractError
+from mrac.io.input_file import resolved
 from mrac.version import __version__
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def make_job(
             raise ContractError(f"batch: {name}={value!r} arrived; one of {', '.join(known)} is needed")
     readings, config = readings or Readings(), calibrator.config()
     digest = job_digest(config, getattr(calibrator.foundation, "identity", None), readings, format, __version__)
-    return Job(str(out.resolve()), json.dumps(config), readings, format, check, digest)
+    return Job(str(resolved(out)), json.dumps(config), readings, format, check, digest)
 
 
 def list_frames(inputs: Sequence[Path], anchors: Path | None = None, kind: str | None = None) -> list[Frame]:
@@ -77,11 +78,11 @@ def list_frames(inputs: Sequence[Path], anchors: Path | None = None, kind: str |
         ContractError: an input is neither, has no frame, or two frames have one id.
     """
     found: list[Frame] = []
-    for path in (given.resolve() for given in inputs):  # workers may be elsewhere
+    for path in map(resolved, inputs):  # workers may be elsewhere
         if recorded.is_recording(path):
             own = list(recorded.frames_in(path, kind))
         elif path.is_dir():
-            own = list(folders.frames_in(path, None if anchors is None else anchors.resolve(), kind))
+            own = list(folders.frames_in(path, None if anchors is None else resolved(anchors), kind))
         elif path.is_file() and path.suffix.lower() == ".parquet":
             own = list(parquet_rows.frames_in(path))
         else:

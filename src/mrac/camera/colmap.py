@@ -6,6 +6,7 @@ from typing import Final
 
 from mrac.camera.model import Camera
 from mrac.errors import ContractError
+from mrac.io.input_file import read_bytes
 
 # Number in the binary file → name, number of parameters; the others (FOV, thin prism, …) are not OpenCV's.
 _PARAMETERS: Final = {
@@ -42,10 +43,7 @@ def read_cameras(path: Path) -> dict[int, Camera]:
     Raises:
         ContractError: the file is missing or broken, or a camera's model has no counterpart in OpenCV.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ContractError(f"{path}: cannot be read: {error.strerror}") from None
+    content = read_bytes(path)
     cameras = _binary(path, content) if path.suffix == ".bin" else _text(path, content)
     if not cameras:
         raise ContractError(f"{path}: no camera inside; a camera of a COLMAP model is needed")

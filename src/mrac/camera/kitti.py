@@ -16,6 +16,7 @@ from mrac.camera.model import Camera
 from mrac.camera.pose import Pose
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
+from mrac.io.input_file import read_text
 
 DEFAULT_CAMERA: Final = 2  # the left colour camera, whose images the benchmarks use
 _PROJECTION: Final = re.compile(r"P(?:_rect_0)?(\d)")
@@ -50,7 +51,7 @@ def read_pose(path: Path, text: str, camera: str | None) -> Pose:
         source = path.with_name(_RAW_CAMERAS)
         if not source.is_file():
             raise ContractError(f"{path}: {_RAW_CAMERAS} is needed beside it, which holds rectification and cameras")
-        entries = _entries(source, source.read_text(encoding="utf-8"))
+        entries = _entries(source, read_text(source))
     else:
         name = next((n for n in _LIDAR if n in entries), None)
         if name is None:
@@ -64,7 +65,10 @@ def read_pose(path: Path, text: str, camera: str | None) -> Pose:
         raise ContractError(f"{source}: no R0_rect inside, only {', '.join(entries)}; the rectification is needed")
     _, projection = _projection(source, entries, camera)
     to_camera = np.eye(4)
-    to_camera[:3, 3] = np.linalg.solve(projection[:, :3], projection[:, 3])
+    try:
+        to_camera[:3, 3] = np.linalg.solve(projection[:, :3], projection[:, 3])
+    except np.linalg.LinAlgError:
+        raise ContractError(f"{source}: a projection of {projection.tolist()} is no camera's") from None
     try:
         return Pose(to_camera @ matrix @ np.concatenate([lidar, [[0, 0, 0, 1]]]))
     except ContractError as error:

@@ -48,7 +48,7 @@ def square_matrix(path: Path, name: str, values: object) -> FloatArray:
     """(3, 3) from 3×3 or nine numbers, by row or by column: the zeros below the diagonal tell which."""
     try:
         numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.empty(0)
     if numbers.size != 9:
         raise ContractError(f"{path}: {name!r} holds {values!r:.80}; nine numbers, or three rows of three, are needed")

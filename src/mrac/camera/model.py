@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from mrac.camera.distortion import NUM_COEFFICIENTS, distort, lens, undistort
 from mrac.conventions import FloatArray, frozen_numbers
-from mrac.errors import ContractError
+from mrac.errors import ContractError, shown
 
 MODELS: Final = tuple(NUM_COEFFICIENTS)
 
@@ -123,6 +123,20 @@ class Camera:
         )
 
 
+def checked_camera(camera: object, where: str) -> Camera:
+    """The camera.
+
+    Raises:
+        ContractError: it is none; the message shows the right call.
+    """
+    if not isinstance(camera, Camera):
+        raise ContractError(
+            f"{where}: a Camera is needed, {shown(camera)} arrived; camera=read_camera(path), or "
+            "camera=Camera(fx_px, fy_px, cx_px, cy_px, width, height)"
+        )
+    return camera
+
+
 def _whole_rows(rows: FloatArray) -> FloatArray:
     """Rows with a number missing are NaN as a whole, so that one column tells."""
     return np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, np.nan)
@@ -130,7 +144,9 @@ def _whole_rows(rows: FloatArray) -> FloatArray:
 
 def _number(value: object) -> float:
     """The number, or NaN for what is none."""
+    if isinstance(value, np.ma.MaskedArray):
+        return math.nan
     try:
         return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return math.nan

@@ -23,7 +23,7 @@ def read_camera(path: Path, content: Mapping[str, Any], size: Size | None) -> Ca
     if all(value is not None for value in named.values()):
         try:
             fx, fy, cx, cy = (float(value) for value in named.values())
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ContractError(f"{path}: numbers are needed for fx, fy, cx, cy; {named} arrived") from None
         matrix = np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
     elif stored is not None:
@@ -42,7 +42,7 @@ def _distortion(path: Path, content: Mapping[str, Any]) -> tuple[str, tuple[floa
     values = next((content[name] for name in names if content.get(name) is not None), ())
     try:
         numbers = tuple(np.asarray(values, dtype=np.float64).ravel().tolist())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ContractError(f"{path}: distortion coefficients are needed as numbers, {values!r:.80} arrived") from None
     model = content.get("model") or _MODELS.get(len(numbers))
     if model is None:

@@ -1,12 +1,13 @@
 """Reads cameras from files of any known format, told by content and suffix."""
 
-import json
 from pathlib import Path
 
 from mrac.camera import arkit, colmap, kitti, nerf, nuscenes, plain, ros
 from mrac.camera.matrices import Size
 from mrac.camera.model import Camera
-from mrac.errors import ContractError, first_line
+from mrac.errors import ContractError
+from mrac.io.input_file import as_path, parse_json, read_text
+from mrac.limits import DESCRIPTION_BYTES
 
 
 def read_camera(path: Path | str, camera: str | int | None = None, *, size: Size | None = None) -> Camera:
@@ -25,7 +26,7 @@ def read_camera(path: Path | str, camera: str | int | None = None, *, size: Size
         ContractError: the file is missing, broken, of an unknown format, or leaves open which camera or size.
         MissingExtra: YAML, and PyYAML is not installed.
     """
-    path, which = Path(path), None if camera is None else str(camera)
+    path, which = as_path(path, 'read_camera("camera.json")'), None if camera is None else str(camera)
     if path.is_dir():
         path = next((path / name for name in ("cameras.bin", "cameras.txt") if (path / name).is_file()), path)
     if path.suffix.lower() == ".bin":
@@ -67,12 +68,7 @@ def text_of(path: Path, what: str) -> str:
     """
     if path.is_dir():
         raise ContractError(f"{what}: {path} is a folder without cameras.bin or cameras.txt; a file is needed")
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise ContractError(f"{what}: {path}: no such file") from None
-    except (UnicodeDecodeError, PermissionError) as error:
-        raise ContractError(f"{what}: {path} cannot be read as text: {first_line(error)}") from None
+    return read_text(path, what, DESCRIPTION_BYTES)
 
 
 def is_json(text: str) -> bool:
@@ -86,7 +82,5 @@ def json_of(path: Path, text: str) -> object:
     Raises:
         ContractError: it is not JSON.
     """
-    try:
-        return json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise ContractError(f"{path}: not readable as JSON ({first_line(error)})") from None
+    content: object = parse_json(text, str(path))
+    return content

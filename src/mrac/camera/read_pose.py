@@ -11,7 +11,8 @@ from mrac.camera.pose import Pose
 from mrac.camera.read import is_json, json_of, text_of
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.io.files import read_array
+from mrac.io.arrays import read_array
+from mrac.io.input_file import as_path
 
 _MATRICES: Final = ("matrix", "transform", "transformation", "extrinsic", "extrinsics", "T", "pose")
 
@@ -28,7 +29,7 @@ def read_pose(path: Path | str, camera: str | int | None = None) -> Pose:
     Raises:
         ContractError: the file is missing or broken, or holds no rigid motion.
     """
-    path, which = Path(path), None if camera is None else str(camera)
+    path, which = as_path(path, 'read_pose("pose.txt")'), None if camera is None else str(camera)
     if path.suffix.lower() == ".npy":
         return _pose(path, read_array(path))
     text = text_of(path, "pose")
@@ -100,7 +101,7 @@ def _pose(path: Path, values: object) -> Pose:
     """A pose of 16 or 12 numbers, row by row."""
     try:
         numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.empty(0)
     if numbers.size not in (12, 16) or (numbers.ndim == 2 and numbers.shape[1] != 4):
         raise ContractError(f"pose: {path} holds an array of shape {numbers.shape}; 4×4 or 3×4 numbers are needed")

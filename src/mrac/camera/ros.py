@@ -47,7 +47,7 @@ def _first_mapping(path: Path, text: str) -> Mapping[str, Any]:
         raise MissingExtra(f"camera: {path} is YAML", "sensors") from None
     try:
         content = next((part for part in yaml.safe_load_all(text) if part is not None), None)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # numbers of 5,000 digits; brackets in brackets
         raise ContractError(f"{path}: not readable as YAML ({first_line(error)})") from None
     if not isinstance(content, Mapping):
         raise ContractError(f"{path}: a CameraInfo is needed, {type(content).__name__} arrived")
@@ -63,7 +63,7 @@ def _distortion(path: Path, content: Mapping[str, Any]) -> tuple[str, tuple[floa
     values = _data(next((content[n] for n in ("distortion_coefficients", "d", "D") if n in content), ()))
     try:
         numbers = np.asarray(values, dtype=np.float64).ravel()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ContractError(f"{path}: distortion coefficients are needed as numbers, {values!r:.80} arrived") from None
     if not numbers.any():
         return "pinhole", ()

@@ -1,7 +1,6 @@
 """What the checks look at: all readings, usable or not, the network's field, the image's size and the camera."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.camera import Camera
 from mrac.conventions import BoolArray, FloatArray, in_image
+from mrac.lazy import computed_once
 from mrac.sensors.presets import OUT_OF_RANGE
 from mrac.space import Space
 
@@ -43,7 +43,7 @@ class Evidence:
     max_range_m: float | None = None
     orientation: int | None = None
 
-    @cached_property
+    @computed_once
     def readings(self) -> Anchors:
         """Those with a depth and a position of sane size, unflagged or beyond the sensor's range; some, if many."""
         anchors = self.anchors

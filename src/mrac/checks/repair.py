@@ -10,7 +10,7 @@ from mrac.anchors.readings import Anchors
 from mrac.checks.evidence import Evidence
 from mrac.checks.placement import best_placement
 from mrac.checks.units import suspected
-from mrac.errors import ContractError
+from mrac.errors import ContractError, shown
 from mrac.units import PER_METRE
 
 FIXABLE: Final = ("units", "swapped_uv", "normalised_uv", "image_size")
@@ -33,6 +33,9 @@ def fix(
     """
     W, H = image_size
     names = (names,) if isinstance(names, str) else names
+    given: object = names
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise ContractError(f'fix: {shown(names)} arrived; names are needed, as fixed(image, anchors, ["units"])')
     seen = Evidence(anchors, (H, W)) if evidence is None else evidence
     for name in names:
         kind, _, stated = name.partition("=")

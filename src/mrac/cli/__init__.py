@@ -7,11 +7,14 @@ Commands are imported when they are called, so that `--help` and `list` are fast
 import importlib
 import io
 import logging
+import signal
 import sys
 from typing import Final
 
 import click
 
+from mrac.cli.interrupt import end, ended_by_signals
+from mrac.cli.printable import printable
 from mrac.errors import MracError
 from mrac.version import __version__
 
@@ -90,30 +93,45 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console without Greek or accents shows "?"
             stream.reconfigure(errors="replace")
+    with ended_by_signals():
+        try:
+            code = _run()
+        except KeyboardInterrupt as stopped:
+            end((stopped.args or (signal.SIGINT,))[0])
+    sys.exit(code)
+
+
+def _run() -> int:
+    """The exit code of the command that the process was started with."""
     debug = "--debug" in sys.argv[1:]
     try:
         # --debug may stand anywhere on the line, before or after the command.
         code = cli.main([word for word in sys.argv[1:] if word != "--debug"], standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
-        sys.exit(2)
-    except click.exceptions.Abort:
-        click.echo("mrac: stopped", err=True)
-        sys.exit(130)
+        return 2
+    except click.exceptions.Abort as stopped:  # click's name for it
+        raise KeyboardInterrupt(*getattr(stopped.__cause__, "args", ())) from None
     except Exception as error:
         if debug:
             raise
         click.echo(f"mrac: {_one_line(error)}", err=True)
-        sys.exit(2 if isinstance(error, (click.ClickException, MracError, OSError)) else 1)
-    sys.exit(code if isinstance(code, int) else 0)
+        return 2 if isinstance(error, (click.ClickException, MracError, OSError, MemoryError)) else 1
+    return code if isinstance(code, int) else 0
 
 
 def _one_line(error: Exception) -> str:
+    return printable(_words_of(error))
+
+
+def _words_of(error: Exception) -> str:
     if isinstance(error, click.ClickException):
         return " ".join(error.format_message().split())
     if isinstance(error, MracError):
         return " ".join(str(error).split())
     if isinstance(error, OSError):
         return f"{error.filename2 or error.filename or 'file'}: {error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "out of memory; a smaller image, fewer readings or fewer --workers need less"
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return f"internal error ({what}); --debug shows where. Please report it."

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mrac.cli.printable import printable
+from mrac.io.input_file import resolved
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -83,7 +86,7 @@ def batch(inputs: tuple[Path, ...], **options: Any) -> None:
     elif not quiet:
         _print_table(summary, out)
     for record in summary.failures[:_SHOWN]:
-        click.echo(f"mrac: {record.id}: {record.error}", err=True)
+        click.echo(printable(f"mrac: {record.id}: {record.error}"), err=True)
     if summary.failures:
         told = f"{len(summary.failures)} of {len(frames)} frames failed"
         click.echo(f"mrac: {told}; {out / 'manifest.jsonl'} has each with its reason", err=True)
@@ -98,7 +101,7 @@ def _job(options: dict[str, Any]) -> "Job":
 
     names = ("kind", "scale", "camera", "camera_name", "pose", "sensor", "max_anchors")
     given = {name: options.pop(name) for name in names}
-    files = {name: str(given[name].resolve()) for name in ("camera", "pose") if given[name] is not None}
+    files = {name: str(resolved(given[name])) for name in ("camera", "pose") if given[name] is not None}
     out, format_name, check = (options.pop(name) for name in ("out", "format", "check"))
     return make_job(Calibrator(**options), out, Readings(**{**given, **files}), format_name, check)
 

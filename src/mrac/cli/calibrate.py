@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mrac.cli.frame import calibrated, inputs_entry, take_relative
+from mrac.cli.printable import printable
 from mrac.cli.source_options import read_given, source_options, take_source
 
 if TYPE_CHECKING:
@@ -160,25 +161,27 @@ def _calibrate_one(image: Path, out: Path, options: dict[str, Any]) -> None:
     if show["as_json"]:
         click.echo(json.dumps(json.loads((out / "report.json").read_text(encoding="utf-8"))))
     elif not show["quiet"]:
-        click.echo(f"{out}: {_in_one_line(result)}")
+        click.echo(printable(f"{out}: {_in_one_line(result)}"))
         for line in (*_warnings(result), *(_details(result) if show["verbose"] else ())):
-            click.echo(line)
+            click.echo(printable(line))
 
 
 def _refuse_overwriting(inputs: list[Any], out: Path, written: list[Path], also: tuple[Path, ...]) -> None:
     """Raises `click.UsageError` where a file that is read would be replaced, or one of --out's by another of --save."""
-    read = {path.resolve(): path for path in inputs if isinstance(path, Path)}
+    from mrac.io.input_file import resolved  # noqa: PLC0415
+
+    read = {resolved(path): path for path in inputs if isinstance(path, Path)}
     for path in written:
-        if path.resolve() in read:
-            taken = read[path.resolve()]
+        if resolved(path) in read:
+            taken = read[resolved(path)]
             raise click.UsageError(f"--out {out} would overwrite the input {taken}; choose another folder")
-    own = {path.resolve() for path in (out, *written)}
+    own = {resolved(path) for path in (out, *written)}
     for path in also:
-        if path.resolve() in read:
+        if resolved(path) in read:
             raise click.UsageError(
-                f"--save {path} would overwrite the input {read[path.resolve()]}; choose another name"
+                f"--save {path} would overwrite the input {read[resolved(path)]}; choose another name"
             )
-        if path.resolve() in own:
+        if resolved(path) in own:
             raise click.UsageError(f"--save {path} would overwrite what --out {out} writes; choose another name")
 
 

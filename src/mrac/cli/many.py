@@ -12,6 +12,7 @@ from mrac.cli.summary import Reporter
 from mrac.errors import ContractError
 from mrac.frames import FrameFiles, FrameTable, Manifest, list_images, match
 from mrac.frames.images import is_pattern
+from mrac.io.input_file import resolved
 from mrac.io.video import is_video, num_frames
 from mrac.pipeline import Calibrator
 from mrac.result.save import SUFFIXES
@@ -114,8 +115,8 @@ def _endings(options: dict[str, Any], out: Path, inputs: list[Path]) -> tuple[st
             )
     if options["png_format"] is not None and ".png" not in endings:
         raise click.UsageError("--png-format goes with --save .png")
-    taken = {path.resolve() for path in inputs}
+    taken = {resolved(path) for path in inputs}
     for path in (out / f"{image.stem}{ending}" for image in inputs for ending in endings):
-        if path.resolve() in taken:
+        if resolved(path) in taken:
             raise click.UsageError(f"--save would overwrite the input {path}; choose another --out")
     return endings

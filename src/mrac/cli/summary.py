@@ -12,6 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
+from mrac.cli.printable import printable
+
 
 class _Rate(ProgressColumn):
     """Frames in a second."""
@@ -69,7 +71,8 @@ class Reporter:
         if self._as_json:
             click.echo(json.dumps({name: value for name, value in record.items() if name != "inputs"}))
         elif self._verbose and not self._quiet and "error" not in record:
-            self._progress.console.print(f"{record['frame']}: {record['status']}, {record['kept']} anchors kept")
+            line = f"{record['frame']}: {record['status']}, {record['kept']} anchors kept"
+            self._progress.console.print(printable(line), markup=False)
         self._progress.advance(self._task)
 
     def finish(self) -> int:
@@ -77,12 +80,12 @@ class Reporter:
         if not self._quiet and not self._as_json:
             Console().print(self._table())
         for frame, message in self._errors.items():
-            click.echo(f"mrac: {frame}: {message}", err=True)
+            click.echo(printable(f"mrac: {frame}: {message}"), err=True)
         return 2 if self._errors else 0
 
     def _table(self) -> Table:
         seconds, done = time.perf_counter() - self._start, self._counts["frames"]["done"]
-        table = Table(title=f"{self._out}", title_justify="left", show_header=False)
+        table = Table(title=Text(printable(self._out)), title_justify="left", show_header=False)
         table.add_row("frames", _counted(self._counts["frames"]) or "none")
         table.add_row("time", f"{seconds:.1f} s" + (f", {done / seconds:.2f} frames/s" if done else ""))
         table.add_row("status", _counted(self._counts["status"]) or "–")

@@ -7,6 +7,7 @@ from typing import Final
 from mrac.clouds.cloud import PointCloud
 from mrac.clouds.ply import write_ply
 from mrac.errors import ContractError
+from mrac.io.input_file import as_path, check_file
 
 __all__ = ["PointCloud", "read_cloud", "write_ply"]
 
@@ -36,12 +37,11 @@ def read_cloud(path: Path | str) -> PointCloud:
         ContractError: the file is missing, of an unknown format or broken.
         MissingExtra: .las and .laz need the extra `sensors`.
     """
-    path = Path(path)
+    path = as_path(path, 'read_cloud("scan.ply")')
     module = READERS.get(path.suffix.lower())
     if module is None:
         raise ContractError(f"clouds: {path} ends in {path.suffix!r}; one of {', '.join(READERS)} is needed")
-    if not path.is_file():
-        raise ContractError(f"clouds: {path}: no such file")
+    check_file(path, "clouds")
     try:
         cloud: PointCloud = importlib.import_module(f"mrac.clouds.{module}").read(path)
     except (OSError, UnicodeError) as error:

@@ -55,7 +55,7 @@ def from_fields(fields: Mapping[str, NDArray[Any]], path: Path) -> PointCloud:
     strength = next((columns[name] for name in _INTENSITY if name in columns), None)
     with np.errstate(invalid="ignore"):  # damaged floats may be signalling NaN
         return PointCloud(
-            np.stack([columns[name].astype(np.float64) for name in "xyz"], axis=1),
+            np.stack([as_numbers(columns[name], f"clouds: {path}: {name}") for name in "xyz"], axis=1),
             None if names is None else _eight_bits(np.stack([columns[name] for name in names], axis=1)),
             strength,
         )

@@ -70,7 +70,7 @@ def _row(head: dict[str, list[str]], path: Path) -> np.dtype[Any]:
             for i, (name, kind, size, num) in enumerate(columns)
         ]
         return np.dtype(fields)
-    except (ValueError, TypeError):
+    except Exception:  # numpy evaluates parts of such words as Python text, which fails in many ways
         lines = "; ".join(f"{key} {' '.join(head.get(key, []))}" for key in ("FIELDS", "SIZE", "TYPE", "COUNT"))
         raise ContractError(f"clouds/pcd: {path} has fields that do not fit together: {lines[:200]}") from None
 
@@ -100,10 +100,11 @@ def _text(file: IO[bytes], path: Path, row: np.dtype[Any], num: int) -> dict[str
     try:
         words = np.array(rows, np.str_).reshape(num, ends[-1] if ends else 0)
         columns = np.split(words, ends[:-1], axis=1)
-        return {
-            name: values.astype(row[name].base).reshape(num, *row[name].shape)
-            for name, values in zip(row.names or (), columns, strict=True)
-        }
+        with np.errstate(all="ignore"):  # what is too large becomes infinite
+            return {
+                name: values.astype(row[name].base).reshape(num, *row[name].shape)
+                for name, values in zip(row.names or (), columns, strict=True)
+            }
     except (ValueError, OverflowError):
         raise ContractError(f"clouds/pcd: {path} is broken: {num} rows of numbers, one per field, are needed") from None
 

@@ -122,7 +122,7 @@ def _text(file: IO[bytes], path: Path, num_skipped: int, vertex: Element) -> Poi
         raise ContractError(
             f"clouds/ply: {path} is broken: {vertex.num} rows of {columns} numbers are needed for its vertices"
         ) from None
-    with np.errstate(invalid="ignore"):  # NaN in a column of integers becomes any
+    with np.errstate(all="ignore"):  # NaN in a column of integers becomes any, and what is too large infinite
         return from_fields({name: table[:, i].astype(kind) for i, (name, kind) in enumerate(vertex.fields)}, path)
 
 

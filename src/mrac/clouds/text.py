@@ -9,7 +9,7 @@ import numpy as np
 from mrac.clouds.cloud import PointCloud, from_columns, from_fields
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.io.files import read_text
+from mrac.io.input_file import read_text
 from mrac.units import PER_METRE
 
 

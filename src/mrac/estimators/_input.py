@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mrac.conventions import FloatArray, as_numbers
+from mrac.conventions import FloatArray, as_array, as_numbers
 from mrac.errors import ContractError
 
 
@@ -58,7 +58,7 @@ def as_readings(values: ArrayLike | None, num: int, name: str) -> FloatArray:
 def _numbers(values: ArrayLike, where: str) -> FloatArray:
     if hasattr(values, "toarray"):
         raise ContractError(f"{where}: a sparse matrix arrived; a dense array is needed: X.toarray()")
-    array = np.asarray(values)
+    array = as_array(values, where)
     if np.iscomplexobj(array):
         raise ContractError(f"{where}: Complex data not supported; real numbers are needed")
     numbers = as_numbers(array, where)

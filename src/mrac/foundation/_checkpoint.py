@@ -1,7 +1,6 @@
 """Locates a model's folder on this machine or in the Hugging Face cache; never reads pickled weights."""
 
 import hashlib
-import json
 import os
 import re
 import socket
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 
 from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.io.files import user_path
+from mrac.io.input_file import read_json
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _CONTENT_HASH = re.compile(r"[0-9a-f]{64}")
@@ -38,12 +38,9 @@ class Checkpoint:
             ContractError: it is not a JSON object.
         """
         path = self.folder / file
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        if not path.exists():
             return {}
-        except (OSError, ValueError) as error:
-            raise ContractError(f"{where}: {path}: {error}") from None
+        content = read_json(path, where)
         if not isinstance(content, dict):
             raise ContractError(f"{where}: {path} holds a {type(content).__name__}; a JSON object is needed")
         return content

@@ -1,7 +1,6 @@
 """Any ONNX depth network, described by a JSON file (card) beside it."""
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.foundation.base import Foundation
 from mrac.io.files import user_path
+from mrac.io.input_file import read_json
 from mrac.relative import resize_field
 from mrac.runtime.onnx_session import network_identity, run_network
 from mrac.space import Space, as_space
@@ -46,13 +46,14 @@ class Card:
             '"space": "inverse_depth"}'
         )
         try:
-            card = json.loads(path.read_text(encoding="utf-8"))
+            card = read_json(path, "foundation/onnx: card")
+        except ContractError as error:
+            raise ContractError(f"{error}; a card is needed, such as {example}") from None
+        try:
             height, width = (int(n) for n in card["input_size"])
             mean_r, mean_g, mean_b = (float(m) for m in card["mean"])
             std_r, std_g, std_b = (float(s) for s in card["std"])
             space = as_space(card["space"])
-        except OSError:
-            raise ContractError(f"foundation/onnx: no card {path}; it is needed, such as {example}") from None
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise ContractError(f"foundation/onnx: card {path}: {error!r}; needed: {example}") from None
         if min(height, width) < 1 or min(std_r, std_g, std_b) <= 0.0:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.foundation.base import Foundation
-from mrac.io.files import read_array, read_arrays, read_png16, user_path
+from mrac.io.arrays import read_array, read_arrays
+from mrac.io.files import read_png16, user_path
 from mrac.relative import resize_field
 from mrac.space import as_space
 from mrac.types import RelativeDepth

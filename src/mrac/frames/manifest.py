@@ -8,18 +8,19 @@ import hashlib
 import json
 import shutil
 from collections.abc import Collection, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
 from mrac.errors import ContractError
-from mrac.io.files import write_whole
+from mrac.io.files import remove_temporary, write_whole
+from mrac.io.folders import PART, locked_folder, remove_parts
 from mrac.result.folder import RESULT_FILES
 
 Record: TypeAlias = dict[str, Any]
 """A finished frame as plain values; `frame` is its stem, `inputs` the digest of its files."""
 
 _NAME: Final = "manifest.jsonl"
-_PART: Final = ".mrac-part-"
 
 
 class Manifest:
@@ -37,24 +38,46 @@ class Manifest:
     def __init__(self, folder: Path, options: dict[str, Any], restart: bool = False) -> None:
         self.folder, self._path = folder, folder / _NAME
         self._header = json.loads(json.dumps({"options": options}))
-        lines = [] if restart or not self._path.exists() else _whole_lines(self._path)
-        if lines:
-            _check_same(lines[0].get("options", {}), self._header["options"], folder)
-        self._records = {record["frame"]: record for record in lines[1:] if "frame" in record}
+        self._restart = restart
+        self._records = self._read()
         self._file: IO[bytes] | None = None
+        self._open = ExitStack()
+
+    def _read(self) -> dict[str, Record]:
+        lines = [] if self._restart or not self._path.exists() else _whole_lines(self._path)
+        if lines:
+            options = lines[0].get("options")
+            if not isinstance(options, dict):
+                raise ContractError(
+                    f"{self._path}: its first line, of the options, is damaged; --restart computes all frames anew"
+                )
+            _check_same(options, self._header["options"], self.folder)
+        return {record["frame"]: record for record in lines[1:] if isinstance(record.get("frame"), str)}
 
     def __enter__(self) -> "Manifest":
-        """Starts the file anew, with the whole lines of the old one; removes what a killed run left half-written."""
+        """Starts the file anew, with the whole lines of the old one; removes what a killed run left half-written.
+
+        Raises:
+            ContractError: another process is at work in the folder.
+        """
+        with ExitStack() as stack:
+            stack.enter_context(locked_folder(self.folder))
+            self._start()
+            self._open = stack.pop_all()
+        return self
+
+    def _start(self) -> None:
+        self._records = self._read()  # another run may have ended since
         lines = [json.dumps(line) + "\n" for line in (self._header, *self._records.values())]
         write_whole(self._path, lambda file: file.write("".join(lines).encode()))
-        for rest in self.folder.glob(f"{_PART}*"):
-            shutil.rmtree(rest)
+        remove_parts(self.folder)
+        remove_temporary(self.folder)
         self._file = self._path.open("ab", buffering=0)  # a line is one write: it is there even if the process is not
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
+        self._open.close()
 
     def finished(self, frame: str, inputs: str, files: Iterable[Path]) -> Record | None:
         """The record of a frame, if it was made from the same inputs and all its files are there."""
@@ -70,7 +93,7 @@ class Manifest:
 
     def part(self, frame: str) -> Path:
         """A new folder to write the files of a frame to, until `commit`."""
-        part = self.folder / f"{_PART}{frame}"
+        part = self.folder / f"{PART}{frame}"
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir()
         return part

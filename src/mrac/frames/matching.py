@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mrac.anchors.csv import frame_column
 from mrac.errors import ContractError
 from mrac.frames.images import files_of, is_pattern, shown
-from mrac.io.files import read_arrays
+from mrac.io.arrays import read_arrays
 from mrac.sfm import holds_model
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mrac.conventions import BoolArray, FloatArray, as_numbers
+from mrac.conventions import BoolArray, FloatArray, as_number, as_numbers
 from mrac.errors import ContractError
 from mrac.gate._mad import MadGate
 from mrac.gate.base import verdict
@@ -49,7 +49,7 @@ def theil_sen_gate(x: ArrayLike, z: ArrayLike, kappa: float = 2.0) -> TheilSenGa
         raise ContractError(
             f"theil_sen_gate: x {xs.shape} and z {zs.shape} arrived; two (K,) arrays, K >= 1, are needed"
         )
-    width = float(kappa)
+    width = as_number(kappa, "theil_sen_gate: kappa: a number is needed, as kappa=2.0")
     if not 0.0 <= width < math.inf:
         raise ContractError(f"theil_sen_gate: kappa = {kappa!r} arrived; a finite number >= 0 is needed")
     slope, intercept, sigma, residual, keep, outcome = theil_sen_mad(xs, zs, width)
@@ -60,7 +60,7 @@ def theil_sen_gate(x: ArrayLike, z: ArrayLike, kappa: float = 2.0) -> TheilSenGa
 
 def _kernel_array(values: ArrayLike, name: str) -> FloatArray:
     """`values` as the compiled gate was compiled for: any other layout would be compiled for anew, for seconds."""
-    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.flags.carray:
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.flags.carray:
         return values
     return as_numbers(values, f"theil_sen_gate: {name}")
 

@@ -11,7 +11,6 @@ training pack they lower the error of kriging without a network by 12 % at 50 an
 """
 
 import math
-from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from scipy.linalg import solveh_banded
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.gp.kernel import FARTHEST, NUM_FEATURES, RELATIVE
+from mrac.lazy import computed_once
 from mrac.relative import resize_field, typical_range
 from mrac.runtime.jit import kernel
 from mrac.runtime.parallel import row_bands
@@ -51,12 +51,12 @@ class ImageAppearance:
         """(H, W) of the image."""
         return self.image.shape[0], self.image.shape[1]
 
-    @cached_property
+    @computed_once
     def cells(self) -> tuple[FloatArray, FloatArray]:
         """Colour and regions, see `appearance`."""
         return appearance(self.image)
 
-    @cached_property
+    @computed_once
     def wide(self) -> NDArray[np.float32]:
         """(5, h, W) colour and regions, upsampled bilinearly to the image's width, but not to its height."""
         cells = np.concatenate(self.cells)

@@ -3,12 +3,12 @@
 import json
 import math
 import os
+import re
 import secrets
 import zipfile
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,23 +18,9 @@ from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.io.image import open_image
 
-_T = TypeVar("_T")
-
-# All that numpy, zipfile and zlib raise for a damaged, encrypted or foreign archive.
-_BROKEN_ARCHIVE = (
-    OSError,
-    ValueError,
-    EOFError,
-    LookupError,
-    AttributeError,
-    TypeError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-
 # The PNG text entry that states how stored values become metres; our own files have it, so they can be read back.
 SCALE_KEY = "depth_m = value / scale; scale"
+_TEMPORARY: Final = re.compile(r"\..+\.[0-9a-f]{8}")  # as `write_whole` names them
 PNG_LEVEL = 4  # of compression: Pillow's 6 takes more than twice as long, for files that are 5 to 8 % smaller
 
 
@@ -67,49 +53,6 @@ def _stated_scale(text: object, path: Path) -> float | None:
     return scale
 
 
-def read_array(path: Path) -> FloatArray:
-    """The array in a .npy file.
-
-    Raises:
-        ContractError: the file is missing or broken.
-    """
-    return _load_numpy(path, lambda file: np.asarray(np.load(file, allow_pickle=False)))
-
-
-def read_arrays(path: Path, needed: Sequence[str], optional: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
-    """The named arrays in an .npz file.
-
-    Raises:
-        ContractError: the file is missing or broken, or lacks one of `needed`.
-    """
-
-    def load(file: IO[bytes]) -> dict[str, NDArray[Any]]:
-        with np.load(file, allow_pickle=False) as archive:
-            return {name: archive[name] for name in (*needed, *optional) if name in archive}
-
-    arrays = _load_numpy(path, load)
-    missing = [name for name in needed if name not in arrays]
-    if missing:
-        raise ContractError(f"{path}: no array {missing[0]!r} inside; {', '.join(needed)} needed")
-    return arrays
-
-
-def _load_numpy(path: Path, load: Callable[[IO[bytes]], _T]) -> _T:
-    try:
-        with path.open("rb") as file:
-            return load(file)
-    except FileNotFoundError:
-        raise ContractError(f"{path}: no such file") from None
-    except _BROKEN_ARCHIVE as error:
-        raise ContractError(f"{path}: not a readable numpy file ({error})") from None
-
-
-def read_text(path: Path) -> str:
-    """A text file in UTF-8, or UTF-16 by its byte order mark, as spreadsheets of some systems write it."""
-    content = path.read_bytes()
-    return content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-
-
 def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | None = None) -> None:
     """Writes a file atomically: a reader sees the old one or the complete new one, never a part.
 
@@ -117,6 +60,9 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | N
         path: of the file; its folder is created.
         write: writes the content to an open file.
         part: the temporary file, in the same folder; by default a hidden one with a random name.
+
+    Raises:
+        OSError: with the name of the file, also of a full disk.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
@@ -129,9 +75,28 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | N
             # Without this a power cut may leave the new name on an empty file.
             os.fsync(file.fileno())
         part.replace(path)
-    except BaseException:
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        cause = _system_error(error)
+        if cause is not None:  # of a full disk the system names no file, and libraries hide it in errors of their own
+            raise OSError(cause.errno, cause.strerror, str(path)) from error
         raise
+
+
+def remove_temporary(folder: Path) -> None:
+    """Removes what killed processes left of `write_whole` in a folder, for one who knows that no other writes there."""
+    for path in folder.glob(".*"):
+        if _TEMPORARY.fullmatch(path.name) and path.is_file():
+            path.unlink(missing_ok=True)
+
+
+def _system_error(error: BaseException | None) -> OSError | None:
+    """The system's error, with its number, that led to this one."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno is not None:
+            return error
+        error = error.__context__
+    return None
 
 
 def write_arrays(path: Path, **arrays: NDArray[Any]) -> None:

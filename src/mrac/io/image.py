@@ -1,6 +1,7 @@
 """Reads an image file of any format of Pillow as (H, W, 3) uint8 RGB, upright."""
 
 import io
+import logging
 import struct
 import warnings
 from pathlib import Path
@@ -11,9 +12,13 @@ from PIL import ExifTags, Image, UnidentifiedImageError
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
+from mrac.io.input_file import as_path, check_file
+from mrac.limits import MEGAPIXELS, check_unpacked
 
-# Beyond this Pillow takes a file for a decompression bomb. At 20 bytes per pixel it makes about 4 GB.
-_MAX_MEGAPIXELS: Final = 178
+_RUN_PROGRAMS: Final = ("EPS",)  # formats that Pillow decodes by starting another program
+
+# Else its complaints about damaged files would go to the terminal where nobody has set up logging.
+logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 _TURNS: Final = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -41,7 +46,7 @@ def read_image(path: Path | str, content: bytes | None = None) -> ImageArray:
         ContractError: the file is missing, not an image, cut short, larger than 178 megapixels, or of values that
             cannot be read as brightness.
     """
-    path = Path(path)
+    path = as_path(path, 'read_image("image.png")')
     with open_image(path, content) as image:
         upright = _turned(image)
         if upright.mode.startswith("I") or upright.mode == "F":
@@ -63,28 +68,43 @@ def open_image(path: Path, content: bytes | None = None) -> Image.Image:
     Raises:
         ContractError: the file is missing, not an image, cut short, or larger than 178 megapixels.
     """
+    size = check_file(path) if content is None else len(content)
+    with warnings.catch_warnings():
+        # Pillow warns from 89 megapixels on (our limit is the one at which it raises), and of each tag that is damaged.
+        warnings.simplefilter("ignore")
+        image = _opened(path, content)
+        try:
+            _check_header(image, size, path)
+            image.load()
+        except Exception as error:  # of a damaged file Pillow raises nearly anything
+            image.close()
+            if isinstance(error, ContractError):
+                raise
+            raise ContractError(f"{path}: not a readable image ({error})") from None
+    return image
+
+
+def _opened(path: Path, content: bytes | None) -> Image.Image:
     try:
-        with warnings.catch_warnings():
-            # Pillow warns from 89 megapixels on; our limit is the one at which it raises.
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            image = Image.open(path if content is None else io.BytesIO(content))
-    except FileNotFoundError:
-        raise ContractError(f"{path}: no such file") from None
+        return Image.open(path if content is None else io.BytesIO(content))
     except Image.DecompressionBombError:
         raise ContractError(
-            f"{path}: more than {_MAX_MEGAPIXELS} megapixels arrived, by what the file says of itself; "
+            f"{path}: more than {MEGAPIXELS} megapixels arrived, by what the file says of itself; "
             "at most that many are read. Shrink it first"
         ) from None
     except UnidentifiedImageError:
         raise ContractError(f"{path}: not a readable image (no kind of picture that is known)") from None
-    except (OSError, ValueError, SyntaxError) as error:
+    except Exception as error:  # as above
         raise ContractError(f"{path}: not a readable image ({error})") from None
-    try:
-        image.load()
-    except (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error) as error:
-        image.close()
-        raise ContractError(f"{path}: not a readable image ({error})") from None
-    return image
+
+
+def _check_header(image: Image.Image, packed: int, path: Path) -> None:
+    """Refuses a program, and a decompression bomb by its header; Pillow's own test has the count of pixels alone."""
+    if image.format in _RUN_PROGRAMS:
+        raise ContractError(f"{path}: an {image.format} file is a program, not a picture; convert it first")
+    width, height = image.size
+    bits = 32 if image.mode in ("I", "F") else 16 if image.mode.startswith("I;16") else 8
+    check_unpacked(width * height * len(image.getbands()) * bits // 8, packed, f"{path}: {width}×{height} pixels")
 
 
 def _turned(image: Image.Image) -> Image.Image:

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.errors import ContractError, MissingExtra, first_line
-from mrac.io.files import SCALE_KEY, read_array
+from mrac.io.arrays import read_array
+from mrac.io.files import SCALE_KEY
 from mrac.io.image import open_image
+from mrac.io.input_file import check_file
 
 SUFFIXES: Final = (".png", ".tif", ".tiff", ".exr", ".npy")
 _CHANNELS: Final = ("Z", "depth", "Y", "V")  # in EXR files, the first that there is; else the only one
@@ -40,8 +42,7 @@ def read_raster(path: Path | str) -> Raster:
     kind = path.suffix.lower()
     if kind not in SUFFIXES:
         raise ContractError(f"raster: {path} ends in {path.suffix!r}; one of {', '.join(SUFFIXES)} is needed")
-    if not path.is_file():
-        raise ContractError(f"raster: {path}: no such file")
+    check_file(path, "raster")
     stated: object = None
     if kind == ".npy":
         values: NDArray[Any] = read_array(path)

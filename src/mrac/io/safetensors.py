@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.errors import ContractError
+from mrac.io.input_file import check_file
 
 # The format's own names; bfloat16 and the 8-bit floats have no type in numpy.
 _DTYPES: Final = {
@@ -24,10 +25,9 @@ def read_safetensors(path: Path) -> dict[str, NDArray[Any]]:
     Raises:
         ContractError: the file is missing, cut off or damaged, or has a type that numpy lacks.
     """
+    check_file(path)
     try:
         content = np.memmap(path, np.uint8, mode="r")
-    except FileNotFoundError:
-        raise ContractError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:  # a folder; an empty file cannot be mapped
         raise ContractError(f"{path}: not a readable .safetensors file ({error})") from None
     length = int.from_bytes(content[:8].tobytes(), "little")

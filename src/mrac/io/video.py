@@ -8,6 +8,7 @@ import numpy as np
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError, MissingExtra, first_line
+from mrac.io.input_file import check_file
 
 VIDEO_SUFFIXES: Final = (".mp4", ".mkv", ".avi", ".mov")
 
@@ -48,8 +49,7 @@ def _opened(path: Path) -> Any:
         import av  # noqa: PLC0415  (36 MB)
     except ImportError:
         raise MissingExtra(f"reading the video {path}", "video") from None
-    if not path.is_file():
-        raise ContractError(f"{path}: no such file")
+    check_file(path, max_bytes=1 << 40)  # read frame by frame: any length will do
     try:
         container = av.open(str(path))
     except (av.FFmpegError, OSError) as error:

@@ -11,7 +11,9 @@ import numpy as np
 
 from mrac.anchors import Anchors
 from mrac.conventions import ImageArray
+from mrac.errors import ContractError
 from mrac.io.files import PNG_LEVEL, write_arrays, write_depth_png, write_json, write_whole
+from mrac.io.folders import locked_folder, staging
 from mrac.result.metric_depth import MetricDepth
 from mrac.result.preview import preview
 from mrac.runtime.providers import installed_packages
@@ -30,6 +32,7 @@ def versions() -> dict[str, str]:
     }
 
 
+_WAIT_S: Final = 10.0  # for another process to move its files, which takes milliseconds
 RESULT_FILES: Final = ("depth.npz", "depth.png", "preview.png", "nearer.npz", "report.json")
 
 
@@ -41,10 +44,13 @@ def write_result(
     nearer_than_m: Sequence[float] = (),
     image: ImageArray | None = None,
 ) -> None:
-    """Writes the files; `report.json` is written last, so a folder that has it is complete.
+    """Writes the files to a folder inside, then moves them to their places, `report.json` last.
+
+    So a folder that has a report is complete and of one run, whatever else writes there; and where the disk is full,
+    the earlier result stays.
 
     Args:
-        folder: created if missing; files of the same names are replaced, each atomically.
+        folder: created if missing; files of the same names are replaced.
         result: what to write.
         anchors: the input; their positions and depths are repeated beside the verdicts, and the preview shows them.
         inputs: the report's entry on the inputs (paths, options).
@@ -56,18 +62,37 @@ def write_result(
         ContractError: a distance is not a finite number > 0, or image or anchors are of another result; nothing has
             been written then.
     """
-    report_path, nearer_path = folder / "report.json", folder / "nearer.npz"
     nearer = np.empty((len(nearer_than_m), *result.depth_m.shape), np.float32)
     for chances, d_m in zip(nearer, nearer_than_m, strict=True):
         chances[:] = result.probability_nearer(d_m)
     picture = preview(result, anchors, image)
-    report_path.unlink(missing_ok=True)  # an older one would mark as complete files that are about to change
-    nearer_path.unlink(missing_ok=True)
-    if len(nearer):
-        write_arrays(nearer_path, d_m=np.array(nearer_than_m), probability=nearer)
-    write_arrays(folder / "depth.npz", depth_m=result.depth_m, sigma_m=result.sigma_m)
-    scale = write_depth_png(folder / "depth.png", result.depth_m)
-    write_whole(folder / "preview.png", lambda file: picture.save(file, format="PNG", compress_level=PNG_LEVEL))
+    with staging(folder) as part:
+        if len(nearer):
+            write_arrays(part / "nearer.npz", d_m=np.array(nearer_than_m), probability=nearer)
+        write_arrays(part / "depth.npz", depth_m=result.depth_m, sigma_m=result.sigma_m)
+        scale = write_depth_png(part / "depth.png", result.depth_m)
+        write_whole(part / "preview.png", lambda file: picture.save(file, format="PNG", compress_level=PNG_LEVEL))
+        write_json(part / "report.json", _report(result, anchors, inputs, scale, bool(len(nearer))))
+        _move(part, folder)
+
+
+def _move(part: Path, folder: Path) -> None:
+    """Puts the files of a complete result in the place of an earlier one's."""
+    with locked_folder(folder, _WAIT_S):
+        for name in RESULT_FILES:
+            if (folder / name).is_dir():
+                raise ContractError(f"{folder / name}: is a folder; a file is to be written there")
+        (folder / "report.json").unlink(missing_ok=True)  # it would mark as complete files that are about to change
+        for name in RESULT_FILES:  # the report last
+            if (part / name).exists():
+                (part / name).replace(folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)  # of another result
+
+
+def _report(
+    result: MetricDepth, anchors: Anchors | None, inputs: dict[str, Any], scale: float, has_nearer: bool
+) -> dict[str, Any]:
     report = report_of(result)
     if anchors is not None:
         for entry, (u, v), z in zip(report["anchors"], anchors.uv_px, anchors.z_m, strict=True):
@@ -77,11 +102,11 @@ def write_result(
         "depth.png": f"16 bit, depth_m = value / {scale:g}",
         "preview.png": "photo, depth and standard deviation; rings are kept anchors, crosses rejected ones",
     }
-    if len(nearer):
+    if has_nearer:
         report["files"]["nearer.npz"] = "probability (N, H, W) float32 that the depth is less than d_m (N,), metres"
     report["inputs"] = inputs
     report["versions"] = versions()
-    write_json(report_path, report)
+    return report
 
 
 def report_of(result: MetricDepth) -> dict[str, Any]:

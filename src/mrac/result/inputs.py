@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mrac.anchors import Anchors
-from mrac.conventions import ImageArray
+from mrac.conventions import ImageArray, as_array
 from mrac.errors import ContractError
 from mrac.result.metric_depth import MetricDepth
 
@@ -21,7 +21,7 @@ def checked_image(image: ImageArray | None, result: MetricDepth, where: str) -> 
     """
     if image is None:
         return None
-    pixels, wanted = np.asarray(image), (*result.depth_m.shape, 3)
+    pixels, wanted = as_array(image, f"{where}: image"), (*result.depth_m.shape, 3)
     if pixels.shape != wanted or pixels.dtype != np.uint8:
         raise ContractError(
             f"{where}: image is {pixels.dtype} of shape {pixels.shape}; the image of this result is needed, uint8 of "
@@ -50,7 +50,10 @@ def fitted_camera(camera: "Camera", shape: tuple[int, ...], where: str) -> "Came
     Raises:
         ContractError: its picture has another aspect ratio by more than a pixel.
     """
+    from mrac.camera.model import checked_camera  # noqa: PLC0415  (results without points do without it)
+
     height, width = shape
+    checked_camera(camera, where)
     if abs(camera.height * width / camera.width - height) > 1.0:
         raise ContractError(
             f"{where}: the camera is of a {camera.width}×{camera.height} picture, the image is {width}×{height}: a "

@@ -7,7 +7,7 @@ import numpy as np
 
 from mrac.camera import Camera
 from mrac.clouds import PointCloud, write_ply
-from mrac.conventions import BoolArray, FloatArray, ImageArray
+from mrac.conventions import BoolArray, FloatArray, ImageArray, as_number
 from mrac.errors import ContractError
 from mrac.result.inputs import checked_image, fitted_camera
 from mrac.result.metric_depth import MetricDepth
@@ -40,9 +40,11 @@ def points_of(
     result: MetricDepth, camera: Camera, image: ImageArray | None, max_sigma: float | None, stride: int
 ) -> DepthPoints:
     """The points; see `MetricDepth.points`."""
-    if stride < 1 or stride != int(stride):
+    stride_number = as_number(stride, "points: stride: a whole number from 1 up is needed, as stride=2")
+    if not stride_number >= 1 or not stride_number.is_integer():
         raise ContractError(f"points: stride={stride!r}; a whole number from 1 up is needed")
-    if max_sigma is not None and not max_sigma > 0.0:
+    stride = int(stride_number)
+    if max_sigma is not None and not as_number(max_sigma, "points: max_sigma: metres are needed, as 0.1") > 0.0:
         raise ContractError(f"points: max_sigma={max_sigma!r}; metres > 0 are needed, or None for all points")
     image = checked_image(image, result, "points")
     camera = fitted_camera(camera, result.depth_m.shape, "points")

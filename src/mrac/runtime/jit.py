@@ -4,7 +4,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import register_jitable
+
+from mrac.runtime.forking import hold_at_fork
+
+hold_at_fork(global_compiler_lock.acquire, global_compiler_lock.release)
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 

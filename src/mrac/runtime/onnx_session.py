@@ -8,11 +8,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from pathlib import Path
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError, first_line
-from mrac.runtime.onnx_weights import add_weights
+from mrac.io.input_file import check_file
+from mrac.limits import check_unpacked
+from mrac.runtime.forking import abandon, call_in_child, hold_at_fork
+from mrac.runtime.onnx_weights import add_weights, largest_output
 from mrac.runtime.parallel import num_cores
 from mrac.runtime.providers import (
     DEVICES,
@@ -25,6 +28,10 @@ from mrac.runtime.providers import (
 )
 
 _loading = threading.Lock()
+hold_at_fork(_loading.acquire, _loading.release)
+_MAX_SESSIONS: Final = 8  # a foundation and the heads of a whole benchmark
+_Key: TypeAlias = tuple[str, Path | None, tuple[int, ...], str, str]
+_sessions: Final[dict[_Key, Any]] = {}  # the one used last is the last
 
 
 @dataclass(frozen=True)
@@ -151,14 +158,29 @@ def _session(path: Path, where: str, weights: Path | None = None) -> Any:
     # The lock keeps threads that need a network for the first time from each loading it.
     with _loading:
         changed_ns = tuple(file.stat().st_mtime_ns if file and file.is_file() else 0 for file in (path, weights))
-        return _load(str(path), weights, changed_ns, where, device)
+        key = (str(path), weights, changed_ns, where, device)  # by the times of the last changes
+        session = _sessions.pop(key, None) or _load(path, weights, where, device)
+        _sessions[key] = session
+        if len(_sessions) > _MAX_SESSIONS:
+            del _sessions[next(iter(_sessions))]
+        return session
 
 
-@lru_cache(maxsize=8)  # a foundation and the heads of a whole benchmark
-def _load(path: str, weights: Path | None, changed_ns: tuple[int, ...], where: str, name: str) -> Any:
-    # Keyed by the times of the last changes.
-    if not Path(path).is_file():
-        raise ContractError(f"{where}: no file {path}")
+def _forget_sessions() -> None:
+    """In a forked process: a session of the parent waits for threads that are not here. Networks are loaded anew."""
+    for session in _sessions.values():
+        abandon(session)
+    _sessions.clear()
+
+
+call_in_child(_forget_sessions)
+
+
+def _load(file: Path, weights: Path | None, where: str, name: str) -> Any:
+    if not file.is_file():
+        raise ContractError(f"{where}: no file {file}")
+    _check_output(file, check_file(file, where), where)
+    path = str(file)
     device, options = DEVICES[name], _options()
     kept = [] if weights is None else add_weights(options, Path(path), weights, where)
     try:
@@ -170,6 +192,15 @@ def _load(path: str, weights: Path | None, changed_ns: tuple[int, ...], where: s
         refuse(f"{where}: {path}: device {name}", not_loaded(device, session.get_providers()))
     session.mrac_weights = kept  # the runtime points into these
     return session
+
+
+def _check_output(file: Path, size: int, where: str) -> None:
+    """Refuses a network whose output would not fit, by what it states: the runtime reserves it while it loads."""
+    try:
+        needed = largest_output(file.read_bytes())
+    except (IndexError, KeyError, OSError):  # a damaged file, which the runtime describes better
+        return
+    check_unpacked(needed, max(needed, size), f"{where}: {file}: its output")
 
 
 def _options() -> Any:

@@ -1,6 +1,7 @@
 """Feeds an ONNX graph without weights from a .safetensors file that has them under the graph's own names."""
 
 import hashlib
+import math
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
@@ -16,6 +17,7 @@ from mrac.io.safetensors import read_safetensors
 _GRAPH, _INITIALIZER = 7, 5
 _DIMS, _NAME, _DATA_LOCATION = 1, 8, 14
 _EXTERNAL = 1
+_OUTPUT, _TYPE, _TENSOR_TYPE, _SHAPE, _DIM, _DIM_VALUE = 12, 2, 1, 2, 1, 1
 
 
 def add_weights(options: Any, graph: Path, weights: Path, where: str) -> list[Any]:
@@ -67,6 +69,20 @@ def external_tensors(model: bytes) -> dict[str, tuple[int, ...]]:
             if external:
                 found[name] = tuple(shape)
     return found
+
+
+def largest_output(model: bytes) -> int:
+    """Bytes, as float32, of the largest output whose shape an ONNX file's content states in numbers; 0 without one."""
+    found = [0]
+    for graph in _messages(memoryview(model), _GRAPH):
+        for output in _messages(graph, _OUTPUT):
+            levels = [output]
+            for field in (_TYPE, _TENSOR_TYPE, _SHAPE, _DIM):
+                levels = [inner for level in levels for inner in _messages(level, field)]
+            sizes = [dict(_fields(dim)).get(_DIM_VALUE) for dim in levels]
+            if sizes and all(isinstance(size, int) for size in sizes):
+                found.append(4 * math.prod(size for size in sizes if isinstance(size, int)))
+    return max(found)
 
 
 def _messages(content: memoryview, wanted: int) -> Iterator[memoryview]:

@@ -10,7 +10,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, NamedTuple, NoReturn
 
-from mrac.errors import ContractError, first_line
+from mrac.errors import ContractError, first_line, shown
+from mrac.runtime.forking import hold_at_fork
 
 _LOG: Final = logging.getLogger("mrac.runtime.providers")
 _CPU: Final = "CPUExecutionProvider"
@@ -25,6 +26,7 @@ _SMALLEST: Final = (
     b"b\x0f\n\x01y\x12\n\n\x08\x08\x01\x12\x04\n\x02\x08\x01B\x04\n\x00\x10\r"
 )
 _choosing = threading.Lock()
+hold_at_fork(_choosing.acquire, _choosing.release)
 
 
 @dataclass(frozen=True)
@@ -158,8 +160,9 @@ def checked_device(name: str, where: str) -> str:
         ContractError: there is no such device, or the installed onnxruntime lacks its provider; the message says what
             to install.
     """
-    if name not in DEVICE_NAMES:
-        raise ContractError(f"{where}: device {name!r} arrived; one of {', '.join(DEVICE_NAMES)} is needed")
+    given: object = name
+    if not isinstance(given, str) or given not in DEVICE_NAMES:
+        raise ContractError(f"{where}: device {shown(given)} arrived; one of {', '.join(DEVICE_NAMES)} is needed")
     if name not in ("cpu", "auto"):
         missing = _not_listed(DEVICES[name])
         if missing is not None:

@@ -1,7 +1,6 @@
 """The table `presets.toml`, and what a sensor's entry does to its readings."""
 
 import math
-import tomllib
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +10,7 @@ import numpy as np
 from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
+from mrac.io.input_file import read_toml
 
 PRESETS: Final = Path(__file__).with_name("presets.toml")
 OUT_OF_RANGE: Final = "out_of_sensor_range"
@@ -126,13 +126,7 @@ def sensor(name: str | Path) -> Sensor:
 
 
 def _tables(path: Path) -> dict[str, dict[str, Any]]:
-    try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
-    except OSError as error:
-        raise ContractError(f"{path}: no readable file ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ContractError(f"{path}: not TOML ({error})") from None
+    content = read_toml(path)
     if not content or not all(isinstance(entry, dict) for entry in content.values()):
         raise ContractError(f"{path}: a table for each sensor, [name], is needed, with its numbers below")
     return content

@@ -2,7 +2,6 @@
 
 import difflib
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from mrac.camera import Camera, Pose
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
+from mrac.lazy import computed_once
 
 IntArray = NDArray[np.int64]
 
@@ -35,7 +35,7 @@ class SfmImage:
     uv_px: FloatArray
     point_id: IntArray
 
-    @cached_property
+    @computed_once
     def centre(self) -> FloatArray:
         """(3,) the camera's place in the world, in units of the model."""
         return np.asarray(self.camera_from_world.inverse().matrix[:3, 3])
@@ -66,7 +66,7 @@ class SfmPoints:
     def __len__(self) -> int:
         return self.point_id.size
 
-    @cached_property
+    @computed_once
     def _order(self) -> IntArray:
         return np.asarray(np.argsort(self.point_id, kind="stable"), dtype=np.int64)
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from mrac.camera import Pose
 from mrac.errors import ContractError
+from mrac.io import input_file
 from mrac.sfm.model import SfmImage
 
 CENTRE_OF_FIRST_PIXEL = 0.5  # in COLMAP's files; 0 in this package
@@ -52,7 +53,4 @@ def read_bytes(path: Path) -> bytes:
     Raises:
         ContractError: it cannot be read.
     """
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ContractError(f"sfm: {path} cannot be read: {error.strerror}") from None
+    return input_file.read_bytes(path, "sfm")

@@ -122,3 +122,14 @@ def test_a_missing_file_names_the_known_ones(tmp_path: Path) -> None:
 def test_two_spellings_of_a_method_are_one_cell(make_protocol: Make) -> None:
     protocol = make_protocol(methods=["mrac;fit=ols;gate=none", "mrac; gate=none ;fit=ols"])
     assert protocol.cells() == [Cell(Condition(set_name="room"), "mrac;gate=none;fit=ols")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("fractions", 2.0), ("fractions", -0.1), ("fractions", float("nan")), ("seeds", -1), ("anchors", 0)],
+)
+def test_numbers_that_mean_nothing_are_refused(name: str, value: float) -> None:
+    """`--fractions 2` and `--seeds -1` ran to the end, exit code 0, with a failure in every row."""
+    chosen = Protocol.read("quick").choose({name: [value]})
+    with pytest.raises(ContractError, match=rf"bench: {name[:4]}\w* {value}"):
+        chosen.cells()

@@ -212,3 +212,14 @@ def test_the_command_of_the_record_has_no_path(pack: Path, tmp_path: Path) -> No
     assert options.command == (
         "mrac bench run --protocol paper --data pack --out run --seeds '0,1' --limit 3 --device cpu --executor local"
     )
+
+
+def test_a_damaged_cell_is_named_and_computed_again(bench: Callable[..., tuple[Outcome, str]], tmp_path: Path) -> None:
+    bench()
+    before, run = table(tmp_path / "run"), tmp_path / "run"
+    path = sorted((run / "cells").glob("*/*/*.parquet"))[0]
+    path.write_bytes(path.read_bytes()[:-9])
+    outcome, said = bench()
+    assert outcome.computed == 1
+    assert str(path) in said
+    assert table(run) == before

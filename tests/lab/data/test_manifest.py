@@ -183,3 +183,24 @@ def test_behind_the_last_frame_comes_the_first(tmp_path: Path) -> None:
     assert street[0].next.id == street[1].id
     assert street[1].next.id == street[0].id
     assert nyu[0].next.id == nyu[0].id
+
+
+@pytest.mark.parametrize("name", ["../secret.png", "/etc/hostname", "a/../../secret.png"])
+def test_a_manifest_cannot_name_files_outside_its_folder(name: str, tmp_path: Path) -> None:
+    """Before, it was read."""
+    folder = tmp_path / "set"
+    folder.mkdir()
+    Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(tmp_path / "secret.png")
+    (folder / "manifest.csv").write_text(f"set,id,rgb,gt,gt_scale,gt_offset\nx,1,{name},{name},1,0\n")
+    (frame,) = read_manifest(folder)
+    with pytest.raises(ContractError, match=r"manifest\.csv: x/1: names .*outside its folder"):
+        frame.image()
+    with pytest.raises(ContractError, match="outside its folder"):
+        frame.depth_m("gt")
+
+
+@pytest.mark.parametrize("cells", [b"x,1,\xff\xfe\x00", b"x,1", b"x,1,a,b,c\n", b'x,1,"' + b"a" * 200_000])
+def test_a_broken_manifest_is_named(cells: bytes, tmp_path: Path) -> None:
+    (tmp_path / "manifest.csv").write_bytes(b"set,id,rgb\n" + cells)
+    with pytest.raises(ContractError, match=r"manifest\.csv"):
+        list(read_manifest(tmp_path))

@@ -100,7 +100,7 @@ def test_a_scan_in_a_table(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.json", "{", "no scan in JSON"),
+        ("a.json", "{", "not readable as JSON"),
         ("a.json", "[1, 2]", "no scan in JSON"),
         ("a.json", '{"angle_min": 0, "angle_increment": 0.1}', "no 'ranges'"),
         ("a.json", '{"ranges": [1, 2]}', "no 'angle_min'"),

@@ -14,7 +14,7 @@ from mrac.errors import ContractError
         ("a.txt", b"hello\nworld\n", r"a.txt is of no known format; KITTI's calib.txt, ROS's"),
         ("a.txt", b"", r"a.txt is of no known format"),
         ("a.json", b'{"fx": ', r"a.json: not readable as JSON"),
-        ("a.txt", b"\xff\xfe\x00\x01", r"a.txt cannot be read as text"),
+        ("a.txt", b"\xff\x00\x01\xfe", r"a.txt: cannot be read as text"),
     ],
 )
 def test_an_unknown_file_says_what_is_known(tmp_path: Path, name: str, content: bytes, message: str) -> None:

@@ -204,9 +204,9 @@ def test_a_network_that_runs_over_leaves_holes_without_a_warning(monkeypatch: py
 
 @pytest.fixture
 def no_sessions() -> Iterator[None]:
-    onnx_session._load.cache_clear()
+    onnx_session._sessions.clear()
     yield
-    onnx_session._load.cache_clear()
+    onnx_session._sessions.clear()
 
 
 @pytest.mark.usefixtures("no_sessions")

@@ -30,7 +30,7 @@ def test_the_map_lies_where_the_image_lies(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("card", "says"),
     [
-        (None, "no card"),
+        (None, "no such file; a card is needed"),
         ("{", "needed"),
         ('{"input_size": [24, 32]}', "'mean'"),
         ('{"input_size": [24, 32], "mean": [0, 0, 0], "std": [1, 1, 0], "space": "depth"}', "> 0"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mrac import Anchors, Calibrator, RelativeDepth
 from mrac.gate.consensus import Consensus
 from mrac.gate.theil_sen_mad import TheilSenMad
 from mrac.space import SPACES, Space, to_space
@@ -222,3 +223,23 @@ def test_the_prior_of_the_share_of_inliers_is_weak() -> None:
             gate = Consensus(prior_inliers=8.0 * times, prior_outliers=2.0 * times, min_evidence=-1e6)
             kept[times] += errors(bad, wrong, gate)[0]
     assert kept[1] < 0.8 * kept[10]
+
+
+@pytest.mark.parametrize("size", [1e15, 1e30, 3e38])
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("method", ["default", "mrac"])
+def test_a_field_of_absurd_numbers_and_readings_that_touch_give_a_safe_answer(
+    method: str, space: str, size: float
+) -> None:
+    """Around a median of 1e30 the mean of equal numbers is off by 1e14, which made the covariance singular."""
+    rng = np.random.default_rng(2)
+    image = rng.integers(0, 255, (24, 30, 3), dtype=np.uint8)
+    corner = rng.integers(2, 20, (7, 2)) + 0.5
+    uv = (corner[:, None] + 1e-9 * np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]])).reshape(-1, 2)
+    for field in (rng.choice([-size, size], (24, 30)), np.where(rng.random((24, 30)) < 0.8, size, 0.0)):
+        out = Calibrator(method)(image, Anchors(uv, rng.uniform(1.0, 5.0, 28)), RelativeDepth(field, space))
+        assert np.isfinite(out.depth_m).all()
+        assert out.depth_m.min() > 0.0
+        assert np.isfinite(out.sigma_m).all()
+        if method == "default":
+            assert 0.1 < out.depth_m.min() <= out.depth_m.max() < 100.0

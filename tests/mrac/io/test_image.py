@@ -185,7 +185,7 @@ def test_what_is_no_image_is_named(tmp_path: Path) -> None:
         read_image(tmp_path / "a.jpg")
     with pytest.raises(ContractError, match=r"b\.jpg: no such file"):
         read_image(tmp_path / "b.jpg")
-    with pytest.raises(ContractError, match="not a readable image"):
+    with pytest.raises(ContractError, match="is a folder"):
         read_image(tmp_path)
 
 
@@ -205,5 +205,5 @@ def test_a_hundred_megapixels_are_not_taken_for_a_bomb(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [lambda path: path.write_bytes(b""), lambda path: path.mkdir()])
 def test_an_empty_file_and_a_folder(make: Callable[[Path], object], tmp_path: Path) -> None:
     make(tmp_path / "a.png")
-    with pytest.raises(ContractError, match=r"a\.png: not a readable image"):
+    with pytest.raises(ContractError, match=r"a\.png: (not a readable image|is a folder)"):
         read_image(tmp_path / "a.png")

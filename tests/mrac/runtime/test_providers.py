@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -177,3 +178,26 @@ def test_nothing_is_written_to_the_home_folder_unless_the_user_permits_telemetry
     assert done.stdout.strip() == (chosen or "1")
     if chosen is None:
         assert list(tmp_path.rglob("*")) == []
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace, which sees every call to the network, is not there")
+def test_a_calibration_asks_nobody_on_the_network(tmp_path: Path) -> None:
+    """With its telemetry on, onnxruntime asks DNS for its vendor: a native library, so the system is asked."""
+    environment = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    environment |= {"HOME": str(tmp_path), "PYTHONPATH": str(SOURCE), "MRAC_CACHE": "off"}
+    code = (
+        "import numpy as np; from mrac import Anchors, Calibrator; "
+        "print(Calibrator()(np.zeros((32, 32, 3), np.uint8), Anchors([[3, 3], [20, 9]], [1.0, 2.0])).stages)"
+    )
+    log = tmp_path.parent / f"{tmp_path.name}.log"
+    trace = ["strace", "-f", "-e", "trace=socket,connect,sendto,sendmsg", "-o", str(log)]
+    done = subprocess.run(
+        [*trace, sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    if "ptrace" in done.stderr.lower():
+        pytest.skip("this system does not permit tracing")
+    assert done.returncode == 0, done.stderr
+    assert "embedded" in done.stdout
+    calls = [line for line in log.read_text().splitlines() if "AF_INET" in line or "AF_NETLINK" in line]
+    assert calls == []
+    assert list(tmp_path.rglob("*")) == []

@@ -18,7 +18,8 @@ from mrac.errors import ContractError
 from mrac.gate.consensus import Group
 from mrac.gp.kernel import distances
 from mrac.gp.linear_algebra import invert, leave_one_out
-from mrac.io.files import read_arrays, user_path
+from mrac.io.arrays import read_arrays
+from mrac.io.files import user_path
 from mrac.robust_line.theil_sen import theil_sen_mad
 from mrac.runtime.weight_files import WEIGHTS
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
 from mrac.gate.consensus.model import MixtureModel, Outcome, State
+from mrac.relative import LOG_REACH
 from mrac.space import log_from_space
 from mrac.types import Samples
 
@@ -89,7 +90,8 @@ def log_trends(
     if x is None or at is None or samples.flat:
         return np.zeros((1, len(samples) + (0 if more_x is None else more_x.size)))
     if samples.space == "log_depth" and samples.native:
-        return np.asarray(np.clip(at, np.median(x) - 20.0, np.median(x) + 20.0))[None]
+        # Less the median, which changes nothing: around 1e30 the rounding of a mean alone would be 1e14.
+        return np.asarray(np.clip(at - np.median(x), -LOG_REACH, LOG_REACH))[None]
     i, j = _pairs(group)
     y, rise = samples.y, x[i] - x[j]
     defined = np.abs(rise) > 1e-9 * max(float(np.abs(x).max()), 1e-30)

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.errors import ContractError
-from mrac.io.files import write_whole
-from mrac.lab.bench.store import CELL_COLUMNS, COLUMNS, arrow, packed_path, read_about, read_run, write_about
+from mrac.lab.bench.checked_table import arrow, write_table
+from mrac.lab.bench.store import CELL_COLUMNS, COLUMNS, packed_path, read_about, read_run, write_about
 
 # AbsRel and times, which claims are about, to 1 part in 32,768; other metrics of an image to 1 in 2,048: the mean of a
 # cell keeps one or two digits more, and tables show three.
@@ -44,17 +44,12 @@ def pack_run(run: Path, out: Path) -> int:
         raise ContractError(f"bench pack: {run} has no run.json; a folder of `mrac bench run --out` is needed")
     if (out / "cells").exists() or out.resolve() == run.resolve():
         raise ContractError(f"bench pack: {out} is a run; another --out is needed")
-    _, pq = arrow()
     with_times = about.get("device", "cpu") == "cpu"
     table = _rounded(read_run(run).sort_by([(name, "ascending") for name in CELL_COLUMNS]), with_times)
     split = [*_MANTISSA_BITS, *_SHARES]
     apart = [name for name in COLUMNS if name not in split]
-
-    def write(file: Any) -> None:
-        pq.write_table(table, file, use_dictionary=apart, use_byte_stream_split=split, **_CODEC)
-
     write_about(out, about)
-    write_whole(packed_path(out), write)
+    write_table(packed_path(out), table, {}, use_dictionary=apart, use_byte_stream_split=split, **_CODEC)
     return int(table.num_rows)
 
 

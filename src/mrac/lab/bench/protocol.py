@@ -13,6 +13,7 @@ from mrac import registry
 from mrac.errors import ContractError
 from mrac.io.files import user_path
 from mrac.lab.bench.methods import parse_method
+from mrac.limits import READINGS
 
 FOLDER: Final = Path(__file__).parent / "protocols"
 CLEAN: Final = "none"  # the family of fraction 0: nothing is corrupted, whatever would have done it
@@ -213,6 +214,11 @@ _KIND_WORDS: Final = {"fractions": "numbers", "anchors": "whole numbers", "seeds
 def _condition(
     set_name: str, source: str, placement: str, num_anchors: int, seed: int, family: str, fraction: float
 ) -> Condition:
+    for name, value, low, high in (
+        ("fraction", fraction, 0.0, 1.0), ("anchors", num_anchors, 1, READINGS), ("seed", seed, 0, 2**32 - 1)
+    ):  # fmt: skip
+        if not low <= value <= high:  # NaN too
+            raise ContractError(f"bench: {name} {value} arrived; a number from {low:g} to {high:,} is needed")
     if (source == TRUTH) == (family in REAL_FAMILIES):
         raise ContractError(
             f"bench: family {family!r} with source {source!r}; {' and '.join(REAL_FAMILIES)} are for real sensors, "

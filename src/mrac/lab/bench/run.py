@@ -9,6 +9,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from mrac.errors import ContractError, MissingExtra
+from mrac.io.input_file import resolved
 from mrac.lab.bench.executors import executor
 from mrac.lab.bench.methods import parse_method
 from mrac.lab.bench.plan import plan
@@ -54,7 +55,7 @@ class BenchOptions:
     def command(self) -> str:
         """The command line, folders by their names alone."""
         protocol = Path(self.protocol).name
-        words = ["mrac bench run --protocol", protocol, "--data", self.data.resolve().name, "--out", self.out.name]
+        words = ["mrac bench run --protocol", protocol, "--data", resolved(self.data).name, "--out", self.out.name]
         for name, values in self.chosen.items():
             words += [f"--{name}", f"'{','.join(map(str, values))}'"]
         words += [] if self.limit is None else ["--limit", str(self.limit)]
@@ -109,20 +110,25 @@ def run_bench(options: BenchOptions, console: Console) -> Outcome:
             chosen=options.chosen,
         )
         write_about(options.out, continued(read_about(options.out), about))
-        job = Job(str(options.data.resolve()), json.dumps(protocol.to_json()), options.device, paper_rules)
+        job = Job(str(resolved(options.data)), json.dumps(protocol.to_json()), options.device, paper_rules)
         images = {name: [entry.id for entry in dataset.entries[:limit]] for name, dataset in sets.items()}
-        return _Run(options, job, cells, images)(console)
+        done = finished(options.out, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True))
+        return _Run(options, job, cells, images, done)(console)
 
 
 class _Run:
     """The cells of one call: what they have, and what is done when a task is."""
 
     def __init__(
-        self, options: BenchOptions, job: Job, cells: Sequence[Cell], images: Mapping[str, Sequence[str]]
+        self,
+        options: BenchOptions,
+        job: Job,
+        cells: Sequence[Cell],
+        images: Mapping[str, Sequence[str]],
+        done: set[Cell],
     ) -> None:
-        self._options, self._job, self._cells = options, job, cells
+        self._options, self._job, self._cells, self._done = options, job, cells, done
         self._places = {name: {id_: i for i, id_ in enumerate(ids)} for name, ids in images.items()}
-        self._done = finished(options.out)
         self._there: dict[Cell, dict[int, Row]] = {cell: {} for cell in cells if cell not in self._done}
         self._journal = Journal(options.out, self._done)
         self._failures = 0

@@ -8,15 +8,19 @@ RUN/journal.jsonl         rows of cells that are not finished yet; gone when all
 
 import hashlib
 import json
+import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from mrac.errors import ContractError, MissingExtra
-from mrac.io.files import write_json, write_whole
+from mrac.errors import ContractError
+from mrac.io.files import remove_temporary, write_json, write_whole
+from mrac.io.input_file import read_bytes, read_json
+from mrac.lab.bench.checked_table import DamagedError, arrow, read_table, write_table
 from mrac.lab.bench.protocol import Cell, Condition
 
 # Name to type, in the order of the files. Null stands for what a failed image has not, or what is not defined.
@@ -60,6 +64,7 @@ CELL_COLUMNS: Final = (
 )  # fmt: skip
 """What tells one row from every other, in the order in which rows that resemble each other lie together."""
 
+_LOG: Final = logging.getLogger("mrac.lab.bench")
 _CELL_KEY: Final = b"mrac.cell"
 _JOURNAL: Final = "journal.jsonl"
 Row = dict[str, Any]
@@ -79,25 +84,34 @@ def packed_path(run: Path) -> Path:
 
 def write_cell(run: Path, cell: Cell, rows: Sequence[Row]) -> None:
     """Writes the rows of a finished cell, in the order of the set's images."""
-    pa, pq = arrow()
+    pa, _ = arrow()
     identity = {_CELL_KEY: json.dumps([cell.condition.columns, cell.method]).encode()}
     table = pa.Table.from_pylist([{name: row.get(name) for name in COLUMNS} for row in rows], _schema(pa))
-    write_whole(cell_path(run, cell), lambda file: pq.write_table(table.replace_schema_metadata(identity), file))
+    write_table(cell_path(run, cell), table, identity)
 
 
-def finished(run: Path) -> set[Cell]:
-    """The cells that are there."""
-    _, pq = arrow()
+def finished(run: Path, say: Callable[[str], object] = _LOG.warning) -> set[Cell]:
+    """The cells that are there and whole; `say` is told of each that is damaged, which counts as not there."""
     cells: set[Cell] = set()
     if packed_path(run).is_file():
         keys = [name for name in CELL_COLUMNS if name != "image"]
-        rows = pq.ParquetFile(packed_path(run)).read(columns=keys)
+        rows = read_table(packed_path(run))[0].select(keys)
         cells.update(map(cell_of, rows.group_by(keys).aggregate([]).to_pylist()))
     for path in _cell_files(run):
-        columns, method = json.loads(pq.read_schema(path).metadata[_CELL_KEY])
-        columns["set_name"] = columns.pop("set")
-        cells.add(Cell(Condition(**columns), method))
+        try:
+            cells.add(_identity(path, read_table(path)[1]))
+        except DamagedError as error:
+            say(f"{error}; it is computed again")
     return cells
+
+
+def _identity(path: Path, metadata: dict[bytes, bytes]) -> Cell:
+    try:
+        columns, method = json.loads(metadata[_CELL_KEY])
+        columns["set_name"] = columns.pop("set")
+        return Cell(Condition(**columns), method)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise DamagedError(f"{path}: damaged (it does not say which cell it is)") from None
 
 
 def read_run(run: Path) -> Any:
@@ -107,26 +121,25 @@ def read_run(run: Path) -> Any:
         A `pyarrow.Table` with the columns `COLUMNS`.
 
     Raises:
-        ContractError: there is no finished cell.
+        ContractError: there is no finished cell, or one is damaged; `mrac bench run` computes it again.
     """
-    pa, pq = arrow()
+    pa, _ = arrow()
     packed = packed_path(run)
     files = [*([packed] if packed.is_file() else []), *_cell_files(run)]
     if not files:
         raise ContractError(f"bench: {run} has no finished cell; a folder of `mrac bench run --out` is needed")
     # One file at a time: a reader of many would guess partitions from folder names that have "=" in them.
-    tables = [pq.ParquetFile(path).read().replace_schema_metadata(None) for path in files]
-    return pa.concat_tables([table.cast(_schema(pa)) for table in tables])
+    return pa.concat_tables([read_table(path)[0].cast(_schema(pa)) for path in files])
 
 
 def read_about(run: Path) -> dict[str, Any] | None:
     """What run.json says, or None where there is none."""
-    try:
-        content: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    path = run / "run.json"
+    if not path.exists():
         return None
-    except json.JSONDecodeError as error:
-        raise ContractError(f"{run / 'run.json'}: not readable ({error}); another folder is needed") from None
+    content = read_json(path)
+    if not isinstance(content, dict):
+        raise ContractError(f"{path}: not readable (a table is needed in it); another folder is needed")
     return content
 
 
@@ -180,6 +193,8 @@ def locked(run: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise ContractError(f"bench: another process is at work in {run}; wait for it or stop it") from None
+        for folder in (run, *(run / "cells").glob("*/*")):  # what a killed run left half-written
+            remove_temporary(folder)
         yield
 
 
@@ -200,15 +215,30 @@ def cell_of(row: Row) -> Cell:
 def _journalled(path: Path) -> Iterator[tuple[Cell, Row]]:
     if not path.is_file():
         return
-    with path.open("rb") as file:
-        for line in file:
-            if line.endswith(b"\n"):
-                row = json.loads(line)
-                yield cell_of(row), row
+    for line in read_bytes(path).split(b"\n")[:-1]:  # the last one has no end: it is empty, or half a line
+        row = _row(line)
+        if row is not None:
+            yield cell_of(row), row
 
 
 def _line(row: Row) -> bytes:
-    return json.dumps({key: value for key, value in row.items() if value is not None}).encode() + b"\n"
+    content = json.dumps({key: value for key, value in row.items() if value is not None}).encode()
+    return content + b" %08x\n" % zlib.crc32(content)
+
+
+def _row(line: bytes) -> Row | None:
+    """The row of a line, None of a damaged one: it is computed again. Lines from before the checksum have none."""
+    content, _, found = line.rpartition(b" ")
+    if not line.endswith(b"}"):
+        if found != b"%08x" % zlib.crc32(content):
+            return None
+        line = content
+    try:
+        row: Row = json.loads(line)
+        cell_of(row), row["image"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return row
 
 
 def _cell_files(run: Path) -> list[Path]:
@@ -226,13 +256,3 @@ _ARROW: Final = {"double": "float64"}
 
 def _schema(pa: Any) -> Any:
     return pa.schema([(name, getattr(pa, _ARROW.get(kind, kind))()) for name, kind in COLUMNS.items()])
-
-
-def arrow() -> tuple[Any, Any]:
-    """`pyarrow` and `pyarrow.parquet`."""
-    try:
-        import pyarrow  # noqa: PLC0415
-        import pyarrow.parquet  # noqa: PLC0415
-    except ImportError:
-        raise MissingExtra("bench", "lab") from None
-    return pyarrow, pyarrow.parquet

@@ -86,8 +86,8 @@ def run(protocol: str, data: Path, out: Path, **options: Any) -> None:
       mrac bench run --protocol paper --data data/eval --out runs/ray --executor ray
       mrac bench run --protocol paper --data data/eval --out runs/gpu --device cuda
     """
+    from mrac.lab.bench.checked_table import arrow  # noqa: PLC0415
     from mrac.lab.bench.run import BenchOptions, run_bench  # noqa: PLC0415  (numpy and more: --help should not wait)
-    from mrac.lab.bench.store import arrow  # noqa: PLC0415
 
     arrow()  # the extra is asked for before anything is read or written
 

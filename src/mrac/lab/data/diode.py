@@ -9,7 +9,7 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.io.files import read_array
+from mrac.io.arrays import read_array
 from mrac.lab.data.base import About, Dataset, Entry, Rules
 from mrac.registry import check_numbers
 

@@ -1,6 +1,7 @@
 """Any folder with a `manifest.csv`: one row per frame, depth decoded as (value + offset) · scale."""
 
 import csv
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,12 +13,14 @@ import numpy as np
 from mrac.anchors import Anchors
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
-from mrac.io.files import read_arrays
+from mrac.io.arrays import read_arrays
 from mrac.io.image import open_image, read_image
+from mrac.io.input_file import inside, read_text
 from mrac.lab.data._crops import CROPS
 from mrac.lab.data._decode import map_readings
 from mrac.lab.data.base import About, Dataset, Entry, Rules
 
+_NAME: Final = "manifest.csv"
 # The protocols of the sets that we know; any other is scored whole, to 80 m, as the paper does.
 _OTHER: Final = Rules(max_depth_m=80.0, max_range_m=80.0)
 _INDOOR: Final = Rules(max_depth_m=80.0, max_range_m=10.0)
@@ -60,9 +63,17 @@ class Frame:
         """Where its truth is: `gt` in evaluation packs, `depth` in training packs."""
         return "gt" if "gt" in self.row else "depth"
 
+    def file(self, column: str) -> Path:
+        """The file that a column names.
+
+        Raises:
+            ContractError: it lies outside the manifest's folder.
+        """
+        return inside(self.folder, self.row[column], f"datasets/manifest: {self.folder / _NAME}: {self.name}")
+
     def image(self) -> ImageArray:
         """(H, W, 3) uint8 RGB."""
-        return read_image(self.folder / self.row["rgb"])
+        return read_image(self.file("rgb"))
 
     def depth_m(self, column: str) -> FloatArray:
         """(H, W) float32 metres of the file named in `column` (`gt`, `sensor`, `depth`); <= 0 is invalid.
@@ -72,7 +83,7 @@ class Frame:
         """
         if not self.row.get(column):
             raise ContractError(f"datasets/manifest: {self.folder}: {self.name} has no {column!r}")
-        with open_image(self.folder / self.row[column]) as stored_image:
+        with open_image(self.file(column)) as stored_image:
             stored = np.asarray(stored_image).astype(np.float32)
         offset, scale = self._number(f"{column}_offset"), self._number(f"{column}_scale")
         return np.asarray((stored + offset) * scale)
@@ -93,15 +104,20 @@ def read_manifest(folder: Path, set_name: str | None = None) -> Iterator[Frame]:
     Raises:
         ContractError: there is no manifest, or it lacks a column.
     """
-    path = folder / "manifest.csv"
-    if not path.is_file():
+    path = folder / _NAME
+    if not path.exists():
         raise ContractError(f"datasets/manifest: no {path}; a folder with a manifest.csv (set,id,rgb,...) is needed")
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
+    rows = csv.DictReader(io.StringIO(read_text(path, "datasets/manifest"), newline=""))
+    try:
+        for number, row in enumerate(rows, start=2):
             if missing := {"set", "id", "rgb"} - row.keys():
                 raise ContractError(f"datasets/manifest: {path} has no column {min(missing)!r}")
+            if None in row or None in row.values():
+                raise ContractError(f"datasets/manifest: {path}: row {number} has more or fewer cells than the header")
             if set_name in (None, row["set"]):
                 yield Frame(folder, row)
+    except csv.Error as error:
+        raise ContractError(f"datasets/manifest: {path} is not a table ({error})") from None
 
 
 @dataclass(frozen=True)
@@ -170,7 +186,7 @@ class Manifest(Dataset):
         """See `Dataset`."""
         for id_, frame in self._frames.items():
             columns = ("rgb", frame.truth_column, "sensor", "aux")
-            files = {column: self.folder / frame.row[column] for column in columns if frame.row.get(column)}
+            files = {column: frame.file(column) for column in columns if frame.row.get(column)}
             yield Entry(id_, frame.row.get("scene") or "", files)
 
     def read_image(self, entry: Entry) -> ImageArray:

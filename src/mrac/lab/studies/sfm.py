@@ -72,7 +72,7 @@ def build_model(
     for made in (images, models):
         made.mkdir(parents=True)
     for frame in frames:
-        shutil.copy(frame.folder / frame.row["rgb"], images / file_name(frame))
+        shutil.copy(frame.file("rgb"), images / file_name(frame))
     extraction, matching = pycolmap.FeatureExtractionOptions(), pycolmap.FeatureMatchingOptions()
     mapping = pycolmap.IncrementalPipelineOptions()
     extraction.num_threads = matching.num_threads = mapping.num_threads = threads

@@ -34,7 +34,7 @@ def share_behind(log_depth: FloatArray, sky: BoolArray, rest: BoolArray) -> floa
 def labelled(foundation: Foundation, folder: Path) -> dict[str, list[float]]:
     shares: dict[str, list[float]] = defaultdict(list)
     for frame in track(list(read_manifest(folder, "camvid")), description="camvid"):
-        with open_image(frame.folder / frame.row["label"]) as stored:
+        with open_image(frame.file("label")) as stored:
             sky = np.asarray(stored) == int(frame.row["sky_id"])
         if sky.sum() >= _LEAST:
             relative = foundation(frame.image())

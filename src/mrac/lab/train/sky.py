@@ -65,7 +65,7 @@ def labelled_sky(frame: Frame, image: ImageArray) -> FloatArray:
             f"train: {frame.folder}: {frame.name} has sky_id = {frame.row.get('sky_id')!r}; the number of the class of "
             "the sky is needed"
         ) from None
-    with open_image(frame.folder / frame.row["label"]) as stored:
+    with open_image(frame.file("label")) as stored:
         label = np.asarray(stored)
     if label.shape[:2] != image.shape[:2] or label.ndim != 2:
         raise ContractError(

@@ -52,9 +52,14 @@ def _in_pools(job: Job, left: deque[Task], workers: int) -> Iterator[tuple[Task,
 
 @contextmanager
 def _environment() -> Iterator[None]:
-    """What fresh processes inherit: BLAS counts its threads when it is loaded, and no later."""
-    before = {name: os.environ.get(name) for name in ENVIRONMENT}
-    os.environ.update(ENVIRONMENT)
+    """What fresh processes inherit: BLAS counts its threads when it is loaded, and no later.
+
+    And one of them, which cleans up after a stopped run, is not to say so below the line that the run was stopped.
+    """
+    warned = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning"]
+    wanted = {**ENVIRONMENT, "PYTHONWARNINGS": ",".join(filter(None, warned))}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
     try:
         yield
     finally:

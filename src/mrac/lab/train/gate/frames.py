@@ -19,6 +19,7 @@ from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.gp.features import ImageAppearance
 from mrac.io.files import read_png16
+from mrac.io.input_file import inside
 from mrac.lab.data.manifest import Frame, read_manifest, rules_of
 from mrac.lab.train.frames import Frames, scene_of
 from mrac.lab.train.heads.data import OutOfFold
@@ -174,7 +175,7 @@ def _gate_frame(frame: Frame, image: ImageArray, field: FloatArray) -> GateFrame
     if truth.shape != image.shape[:2]:
         raise ContractError(f"train: {frame.folder}: {frame.name} has an image and a depth of different sizes")
     z_m = np.where(np.isfinite(truth) & (truth > 0.0), truth, 0.0)
-    scan = frame.folder / frame.row["set"] / "lidar" / f"{frame.row['id']}.png"
+    scan = inside(frame.folder, f"{frame.row['set']}/lidar/{frame.row['id']}.png", "train gate")
     return GateFrame(
         image=image,
         z_m=z_m,

@@ -13,7 +13,8 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from mrac.io.files import read_arrays, write_arrays
+from mrac.io.arrays import read_arrays
+from mrac.io.files import write_arrays
 from mrac.lab.data.manifest import Frame
 from mrac.lab.train.gate.depth_loss import Target
 from mrac.lab.train.gate.draw_scenes import GateScene, ScenePlan, scenes
