@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mrac.anchors import read_anchors
 from mrac.camera import Camera, read_camera
 from mrac.errors import ContractError, MracError
-from mrac.io.files import read_arrays
+from mrac.io.arrays import read_arrays
 from mrac.io.image import read_image
 from mrac.view.frame import Readings, ViewFrame, checked_maps
 

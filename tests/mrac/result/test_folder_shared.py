@@ -48,7 +48,7 @@ def fill_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = Path.open
 
     def full(path: Path, mode: str = "r", *rest: Any, **more: Any) -> IO[Any]:
-        return FullDisk(path, "x") if mode == "xb" else opened(path, mode, *rest, **more)  # type: ignore[return-value]
+        return FullDisk(path, "x") if mode == "xb" else opened(path, mode, *rest, **more)
 
     monkeypatch.setattr(Path, "open", full)
 
