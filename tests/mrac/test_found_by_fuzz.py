@@ -59,8 +59,9 @@ def test_a_coordinate_that_single_precision_does_not_hold(name: str, tmp_path: P
     assert not np.isfinite(read_cloud(tmp_path / name).xyz_m).all()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # numpy 2 still takes "a" for text
 def test_a_pcd_of_text_in_place_of_numbers(tmp_path: Path) -> None:
-    head = "VERSION .7\nFIELDS x y z\nSIZE 4 4 4\nTYPE S F F\nWIDTH 1\nHEIGHT 1\nPOINTS 1\nDATA binary\n"
+    head = "VERSION .7\nFIELDS x y z\nSIZE 4 4 4\nTYPE a F F\nWIDTH 1\nHEIGHT 1\nPOINTS 1\nDATA binary\n"
     (tmp_path / "a.pcd").write_bytes(head.encode() + b"\x04\x90#\xc0" + bytes(8))
     with pytest.raises(ContractError, match=r"a\.pcd: x: numbers are needed, text"):
         read_cloud(tmp_path / "a.pcd")
