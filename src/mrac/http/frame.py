@@ -22,7 +22,7 @@ from mrac.io.image import read_image
 from mrac.pipeline import Calibrator
 from mrac.result import MetricDepth
 from mrac.result.inputs import fitted_camera
-from mrac.sensors import Sensor, sensor
+from mrac.sensors import Sensor, sensor, sensor_names
 
 KINDS: Final = tuple(kind for kind in SOURCES if kind != "colmap")  # that one is a folder
 SUFFIXES: Final = (
@@ -114,7 +114,7 @@ def read_readings(
         RequestError: too large (413), or of a format that is not read (415).
     """
     given = submission.fields
-    preset = sensor(given["sensor"]) if given.get("sensor") else None
+    preset = _preset(given["sensor"]) if given.get("sensor") else None
     with tempfile.TemporaryDirectory(prefix="mrac-") as folder:
         try:
             anchors, camera = _readings(Path(folder), submission, shape, preset, limits)
@@ -126,6 +126,13 @@ def read_readings(
             raise TooLargeError("anchors: they need more memory than there is; send fewer") from None
     _check_count(len(anchors), limits)
     return anchors, camera, preset
+
+
+def _preset(name: str) -> Sensor:
+    """A sensor of the package's own table: `sensor` also takes the path of a file, and files of ours are not theirs."""
+    if name not in sensor_names():
+        raise ContractError(f"sensor: {name[:40]!r} arrived; one of {', '.join(sensor_names())} is needed")
+    return sensor(name)
 
 
 def _for_clients(message: str, folder: str) -> str:
@@ -159,7 +166,7 @@ def _readings(
     readings = files["anchors"]
     if not kind and paths["anchors"].suffix == ".json":
         return rows_of(readings.content, limits), camera
-    if not kind and paths["anchors"].suffix in (".csv", ".txt", ".tsv"):
+    if kind in ("", "table") and paths["anchors"].suffix in (".csv", ".txt", ".tsv"):
         _check_count(readings.content.count(b"\n") - 1000, limits)  # before they are parsed; some lines are remarks
     options = SourceOptions(
         kind=kind,
