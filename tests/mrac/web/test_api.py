@@ -1,6 +1,7 @@
 import io
 import json
 import runpy
+import weakref
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -323,6 +324,23 @@ def test_uploads_are_limited_in_bytes_and_pixels() -> None:
         rows = "u,v,z\n" + "1,2,3\n" * 50
         many = client.post(f"/scenes/{scene}/readings", files={"anchors": ("a.csv", rows.encode())})
         assert (many.status_code, "at most 10" in many.json()["error"]) == (413, True)
+
+
+def test_a_kept_result_does_not_keep_the_readings_of_a_file() -> None:
+    workshop = Workshop(Menu())
+    scene = workshop.keep(small_scene())
+    assert scene.pool is not None
+    pool = weakref.ref(scene.pool)
+    outcome = workshop.outcome(scene, Recipe(foundation="none"))
+    scene = workshop.drop_readings(scene.id)
+    assert pool() is None
+    assert outcome.num_bytes >= scene.image.nbytes + outcome.result.depth_m.nbytes
+
+
+def test_flags_count_as_memory_of_a_scene() -> None:
+    anchors = Anchors([[1.0, 2.0]], [3.0], flag=["x" * 1000])
+    scene = small_scene()
+    assert scene.with_pool(anchors, "a", "table").num_bytes >= scene.image.nbytes + 8 * 64 * 48 + 4000
 
 
 def test_results_are_kept_within_their_bound(monkeypatch: pytest.MonkeyPatch) -> None:
