@@ -1,16 +1,15 @@
 """The addresses below /api that the page asks: examples, scenes, readings, results, downloads."""
 
+import asyncio
 import io
-from collections.abc import Callable
 from pathlib import Path, PurePath
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-import anyio
 from anyio import to_thread
 from PIL import Image
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -29,7 +28,6 @@ from mrac.web.recipe import Recipe
 from mrac.web.scenes import Scene
 from mrac.web.workshop import Workshop
 
-_T = TypeVar("_T")
 _THUMBNAIL_PX: Final = (240, 160)
 _THINNED: Final = ("depth", "cloud")  # kinds of readings that may be dense beyond any use
 _NO_STORE: Final = {"cache-control": "no-store"}
@@ -71,7 +69,7 @@ class Routes:
     def __init__(self, workshop: Workshop, limits: Limits) -> None:
         self.workshop = workshop
         self.limits = limits
-        self._slots: anyio.CapacityLimiter | None = None
+        self._slots = asyncio.Semaphore(2)
 
     def routes(self) -> list[Route]:
         """Of all of them."""
@@ -89,12 +87,12 @@ class Routes:
 
     async def open_example(self, request: Request) -> Response:
         """A scene of a shipped example."""
-        scene = await self._run(self.workshop.example, request.path_params["name"])
+        scene = await to_thread.run_sync(self.workshop.example, request.path_params["name"])
         return await self._scene(scene)
 
     async def thumbnail(self, request: Request) -> Response:
         """A small picture of a shipped example."""
-        content = await self._run(self._thumbnail, request.path_params["name"])
+        content = await to_thread.run_sync(self._thumbnail, request.path_params["name"])
         return Response(content, media_type="image/jpeg", headers={"cache-control": "max-age=3600"})
 
     def _thumbnail(self, name: str) -> bytes:
@@ -107,7 +105,7 @@ class Routes:
         submission = await read_submission(request, self.limits)
         if "image" not in submission.files:
             raise ContractError("request: no file `image`; a picture is needed")
-        return await self._scene(await self._run(self._new_scene, submission))
+        return await self._scene(await to_thread.run_sync(self._new_scene, submission))
 
     def _new_scene(self, submission: Submission) -> Scene:
         upload = submission.files["image"]
@@ -116,7 +114,7 @@ class Routes:
     async def picture(self, request: Request) -> Response:
         """The picture of a scene, at the size that is computed with."""
         scene = self.workshop.scene(request.path_params["scene"])
-        content = await self._run(_png, scene.image)
+        content = await to_thread.run_sync(_png, scene.image)
         return Response(content, media_type="image/png", headers=_NO_STORE)
 
     async def upload_readings(self, request: Request) -> Response:
@@ -125,9 +123,9 @@ class Routes:
         submission = await read_submission(request, self.limits)
         if not submission.files:
             raise ContractError("request: no file; readings are needed")
-        anchors, camera, kind = await self._run(self._read, scene, submission)
+        anchors, camera, kind = await to_thread.run_sync(self._read, scene, submission)
         name = "the model" if kind == "colmap" else _title(submission.files["anchors"].name)
-        changed = await self._run(self.workshop.add_readings, scene.id, anchors, name, kind, camera)
+        changed = await to_thread.run_sync(self.workshop.add_readings, scene.id, anchors, name, kind, camera)
         return await self._scene(changed)
 
     def _read(self, scene: Scene, submission: Submission) -> tuple[Anchors, Camera | None, str]:
@@ -163,13 +161,17 @@ class Routes:
         name = given.get("name") if isinstance(given, dict) else None
         if name not in FIXABLE:
             raise ContractError(f"repair: {str(name)[:40]!r} arrived; one of {', '.join(FIXABLE)} is needed")
-        return await self._scene(await self._run(self.workshop.repair, request.path_params["scene"], name))
+        return await self._scene(await to_thread.run_sync(self.workshop.repair, request.path_params["scene"], name))
 
     async def calibrate(self, request: Request) -> Response:
         """The result of a recipe: summary and maps in one answer (`outcome.answer`)."""
         scene = self.workshop.scene(request.path_params["scene"])
         recipe = Recipe.of(await read_json(request, self.limits))
-        content = await self._run(self._calibrated, scene, recipe, slots=True)
+        async with self._slots:
+            # A slider that is dragged gives up one question after the other: what nobody waits for is not computed.
+            if await request.is_disconnected():
+                raise ClientDisconnect
+            content = await to_thread.run_sync(self._calibrated, scene, recipe)
         return Response(content, media_type="application/octet-stream", headers=_NO_STORE)
 
     def _calibrated(self, scene: Scene, recipe: Recipe) -> bytes:
@@ -179,18 +181,12 @@ class Routes:
         """A file of a result."""
         outcome: Outcome = self.workshop.result(request.path_params["result"])
         name = request.path_params["name"]
-        content = await self._run(download, outcome, name)
+        content = await to_thread.run_sync(download, outcome, name)
         headers = {**_NO_STORE, "content-disposition": f'attachment; filename="{name}"'}
         return Response(content, media_type=TYPES[PurePath(name).suffix], headers=headers)
 
     async def _scene(self, scene: Scene) -> Response:
-        return JSONResponse(await self._run(scene.summary), headers=_NO_STORE)
-
-    async def _run(self, work: Callable[..., _T], *arguments: Any, slots: bool = False) -> _T:
-        """Runs `work` in a thread; those with `slots` wait until fewer than two of them run."""
-        if self._slots is None:  # made here, since it belongs to the running event loop
-            self._slots = anyio.CapacityLimiter(2)
-        return await to_thread.run_sync(work, *arguments, limiter=self._slots if slots else None)
+        return JSONResponse(await to_thread.run_sync(scene.summary), headers=_NO_STORE)
 
 
 def _title(name: str) -> str:

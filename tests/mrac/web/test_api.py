@@ -1,3 +1,4 @@
+import asyncio
 import io
 import json
 import runpy
@@ -12,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from mrac import Anchors, Calibrator, examples
 from mrac.foundation import embedded
@@ -335,6 +337,25 @@ def test_a_kept_result_does_not_keep_the_readings_of_a_file() -> None:
     scene = workshop.drop_readings(scene.id)
     assert pool() is None
     assert outcome.num_bytes >= scene.image.nbytes + outcome.result.depth_m.nbytes
+
+
+def test_a_question_that_was_given_up_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    workshop = Workshop(Menu())
+    scene = workshop.keep(small_scene())
+    monkeypatch.setattr(workshop, "outcome", lambda *_: pytest.fail("nobody waits for it"))
+    incoming: list[Message] = [{"type": "http.request", "body": b"{}"}, {"type": "http.disconnect"}]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return incoming.pop(0)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    path = f"/scenes/{scene.id}/results"
+    scope = {"type": "http", "method": "POST", "path": path, "root_path": "", "query_string": b"", "headers": []}
+    asyncio.run(create_api(workshop)(scope, receive, send))
+    assert sent[0]["status"] == 400
 
 
 def test_flags_count_as_memory_of_a_scene() -> None:
