@@ -1,7 +1,6 @@
 """One answer of the page: the library's result of a recipe, and the bytes that the browser gets of it."""
 
 import json
-import math
 import struct
 import time
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mrac.checks import FIXABLE
+from mrac.http.encoders import finite
 from mrac.io.picture import depth_limits, verdict_colour
 from mrac.metrics import depth_metrics
 from mrac.result import MetricDepth
@@ -114,21 +114,16 @@ def _readings(outcome: Outcome) -> dict[str, list[Any]]:
     count = len(made.anchors)
     pairs = zip(verdicts.keep.tolist(), verdicts.reason.tolist(), strict=True)
     return {
-        "u": _plain(made.anchors.uv_px[:, 0]),
-        "v": _plain(made.anchors.uv_px[:, 1]),
-        "z_m": _plain(made.anchors.z_m),
-        "true_m": _plain(made.true_m),
+        "u": finite(made.anchors.uv_px[:, 0]),
+        "v": finite(made.anchors.uv_px[:, 1]),
+        "z_m": finite(made.anchors.z_m),
+        "true_m": finite(made.true_m),
         "wrong": made.wrong.tolist(),
         "clicked": [k >= count - made.num_clicked for k in range(count)],
         "keep": verdicts.keep.tolist(),
-        "probability": _plain(verdicts.outlier_probability),
-        "score": _plain(verdicts.score),
-        "weight": _plain(verdicts.weight),
+        "probability": finite(verdicts.outlier_probability),
+        "score": finite(verdicts.score),
+        "weight": finite(verdicts.weight),
         "reason": verdicts.reason.tolist(),
         "colour": [verdict_colour(keep, reason) for keep, reason in pairs],
     }
-
-
-def _plain(values: Any) -> list[float | None]:
-    """Numbers; None for what JSON lacks."""
-    return [value if math.isfinite(value) else None for value in values.tolist()]
