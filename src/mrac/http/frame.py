@@ -124,7 +124,7 @@ def read_readings(
             raise ContractError(f"anchors: not readable ({type(error).__name__})") from None
         except MemoryError:
             raise TooLargeError("anchors: they need more memory than there is; send fewer") from None
-    _check_count(len(anchors), limits)
+    check_count(len(anchors), limits)
     return anchors, camera, preset
 
 
@@ -141,7 +141,8 @@ def _for_clients(message: str, folder: str) -> str:
     return _OPTION.sub(lambda found: f"the field {found[1].replace('-', '_')}", plain)
 
 
-def _check_count(num: int, limits: Limits) -> None:
+def check_count(num: int, limits: Limits) -> None:
+    """Raises `TooLargeError` for more readings than the limit."""
     if num > limits.anchors:
         raise TooLargeError(
             f"anchors: {num:,} arrived; at most {limits.anchors:,} are read. Of a depth image or a cloud, the field "
@@ -167,7 +168,7 @@ def _readings(
     if not kind and paths["anchors"].suffix == ".json":
         return rows_of(readings.content, limits), camera
     if kind in ("", "table") and paths["anchors"].suffix in (".csv", ".txt", ".tsv"):
-        _check_count(readings.content.count(b"\n") - 1000, limits)  # before they are parsed; some lines are remarks
+        check_count(readings.content.count(b"\n") - 1000, limits)  # before they are parsed; some lines are remarks
     options = SourceOptions(
         kind=kind,
         scale=given.get("anchors_scale") or None,
@@ -215,7 +216,7 @@ def rows_of(content: bytes, limits: Limits) -> Anchors:
         raise ContractError(f"anchors: not readable as JSON ({str(error)[:100]}); {needed}") from None
     if not isinstance(rows, list):
         raise ContractError(f"anchors: {type(rows).__name__} arrived; {needed}")
-    _check_count(len(rows), limits)
+    check_count(len(rows), limits)
     for number, row in enumerate(rows):
         is_row = isinstance(row, list) and len(row) in (3, 4) and len(row) == len(rows[0])
         if not is_row or not all(each is None or _is_number(each) for each in row):

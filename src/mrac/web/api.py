@@ -20,6 +20,7 @@ from mrac.checks import FIXABLE
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.http import Envelope, Limits, Submission, handlers, read_json, read_picture, read_readings, read_submission
+from mrac.http.frame import check_count
 from mrac.web.catalogue import BODY_BYTES, MAX_PIXELS, MAX_POOL
 from mrac.web.colmap_upload import read_colmap
 from mrac.web.downloads import TYPES, download
@@ -130,7 +131,9 @@ class Routes:
 
     def _read(self, scene: Scene, submission: Submission) -> tuple[Anchors, Camera | None, str]:
         if submission.fields.get("from") == "colmap":
-            return read_colmap(submission, scene.original_size), None, "colmap"
+            anchors = read_colmap(submission, scene.original_size)
+            check_count(len(anchors), self.limits)
+            return _some(anchors, "the model"), None, "colmap"
         if "anchors" not in submission.files:
             raise ContractError("request: no file `anchors`; readings are needed")
         name = submission.files["anchors"].name
@@ -147,8 +150,7 @@ class Routes:
             for option, control in _WORDS.items():
                 message = message.replace(option, control)
             raise ContractError(message) from None
-        if not len(anchors):
-            raise ContractError(f"anchors: {_title(name)} has no reading; at least one is needed")
+        _some(anchors, _title(name))
         return (anchors if sensor is None else sensor.apply(anchors)), camera, kind
 
     async def drop_readings(self, request: Request) -> Response:
@@ -187,6 +189,12 @@ class Routes:
 
     async def _scene(self, scene: Scene) -> Response:
         return JSONResponse(await to_thread.run_sync(scene.summary), headers=_NO_STORE)
+
+
+def _some(anchors: Anchors, name: str) -> Anchors:
+    if not len(anchors):
+        raise ContractError(f"anchors: {name} has no reading; at least one is needed")
+    return anchors
 
 
 def _title(name: str) -> str:

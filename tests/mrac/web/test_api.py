@@ -219,6 +219,14 @@ def test_readings_come_from_the_files_of_a_colmap_model(
         refused = page.client.post(f"/api/scenes/{scene}/readings", files=_model_files(folder), data={**given, **wrong})
         assert refused.status_code == 400, refused.text
         assert str(tmp_path.anchor + "tmp") not in refused.text
+    other = page.upload(png(camera.width // 2, camera.height // 2))["id"]
+    refused = page.client.post(f"/api/scenes/{other}/readings", files=_model_files(folder), data=given)
+    assert refused.json()["error"].startswith("anchors: the model is of ")
+    assert refused.json()["error"].endswith("a picture of the model's size is needed")
+    with TestClient(create_api(Workshop(Menu()), Limits(anchors=2))) as few:
+        small = few.post("/scenes", files={"image": ("a.png", png(camera.width, camera.height))}).json()["id"]
+        many = few.post(f"/scenes/{small}/readings", files=_model_files(folder), data=given)
+        assert (many.status_code, "at most 2" in many.json()["error"]) == (413, True)
     strange = {"model0": ("../../x.bin", b"x")}
     refused = page.client.post(f"/api/scenes/{scene}/readings", files=strange, data=given)
     assert "choose all three" in refused.json()["error"]
