@@ -39,6 +39,7 @@ _WORDS: Final = {
     "the field camera": "a camera file",
     "the field pose": "a pose file",
     "the field from": "as what it is:",
+    "--from": "as what it is:",
     "give it: the field anchors_scale": "choose its unit, as",
     "give it: scale=256 (the field anchors_scale)": "choose its unit",
 }
@@ -137,13 +138,11 @@ class Routes:
         if "anchors" not in submission.files:
             raise ContractError("request: no file `anchors`; readings are needed")
         name = submission.files["anchors"].name
-        kind = submission.fields.get("from") or (
-            "table" if name.endswith(".json") else kind_of(Path(PurePath(name).name))
-        )
-        if kind in _THINNED and "max_anchors" not in submission.fields:
-            submission.fields["max_anchors"] = str(self.limits.anchors)
         width, height = scene.original_size
         try:
+            kind = submission.fields.get("from") or _kind(name)
+            if kind in _THINNED and "max_anchors" not in submission.fields:
+                submission.fields["max_anchors"] = str(self.limits.anchors)
             anchors, camera, sensor = read_readings(submission, (height, width), self.limits)
         except ContractError as error:
             message = str(error)
@@ -195,6 +194,12 @@ def _some(anchors: Anchors, name: str) -> Anchors:
     if not len(anchors):
         raise ContractError(f"anchors: {name} has no reading; at least one is needed")
     return anchors
+
+
+def _kind(name: str) -> str:
+    """By the suffix alone: a whole name could be that of a folder where the server was started."""
+    suffix = PurePath(name).suffix.lower()
+    return "table" if suffix == ".json" else kind_of(Path(f"the-file{suffix}"))
 
 
 def _title(name: str) -> str:

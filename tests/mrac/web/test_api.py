@@ -296,6 +296,18 @@ def test_broken_readings_give_one_message_and_change_nothing(
     assert page.result(scene, clicked=[[5, 6, 2.0]]).summary["num_kept"] == 1
 
 
+def test_what_a_file_is_goes_by_its_suffix_alone(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.npy").mkdir()
+    monkeypatch.chdir(tmp_path)
+    scene = page.upload(png())["id"]
+    refused = page.client.post(f"/api/scenes/{scene}/readings", files={"anchors": ("a.npy", _npy(np.ones((4, 4))))})
+    assert refused.status_code == 400
+    assert "as what it is: table | depth" in refused.json()["error"]
+    assert "--" not in refused.json()["error"]
+    rows = {"anchors": ("A.JSON", b"[[1, 2, 3]]")}
+    assert page.client.post(f"/api/scenes/{scene}/readings", files=rows).json()["readings"]["kind"] == "table"
+
+
 def test_a_recipe_cannot_name_files_or_unknown_methods(page: Page) -> None:
     scene = page.upload(png())["id"]
     for recipe in (
