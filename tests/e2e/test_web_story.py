@@ -305,9 +305,10 @@ def test_readings_that_come_late_do_not_go_to_another_picture(browser: "Browser"
     late: list[Any] = []
     visit.page.route("**/readings", lambda route: late.append(route))  # noqa: PLW0108  (it looks at the function)
     visit.page.click("#from-file summary")
-    table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"u,v,z\n40,30,2\n"}
     with visit.page.expect_request("**/readings"):
-        visit.page.set_input_files("#readings-file", table)
+        visit.page.set_input_files(
+            "#readings-file", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"u,v,z\n40,30,2\n"}
+        )
     before = visit.result_id()
     visit.page.click("[data-example=street]")
     visit.changed(before)
