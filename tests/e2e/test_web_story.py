@@ -299,6 +299,26 @@ def test_a_broken_upload_says_so_and_the_page_goes_on(browser: "Browser", addres
     visit.close()
 
 
+def test_readings_that_come_late_do_not_go_to_another_picture(browser: "Browser", address: str) -> None:
+    visit = Visit(browser, address)
+    visit.load("room")
+    late: list[Any] = []
+    visit.page.route("**/readings", lambda route: late.append(route))  # noqa: PLW0108  (it looks at the function)
+    visit.page.click("#from-file summary")
+    with visit.page.expect_request("**/readings"):
+        visit.page.set_input_files(
+            "#readings-file", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"u,v,z\n40,30,2\n"}
+        )
+    before = visit.result_id()
+    visit.page.click("[data-example=street]")
+    visit.changed(before)
+    with visit.page.expect_response("**/readings"):
+        late[0].continue_()
+    visit.page.evaluate("fetch('/api/options').then((answer) => answer.json())")  # by then the page has looked at it
+    assert visit.state("state.scene.title").startswith("Street")
+    visit.close()
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_overflows_and_ground_follows_the_system(

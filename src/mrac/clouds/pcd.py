@@ -15,6 +15,7 @@ from mrac.runtime.jit import kernel
 
 _HEADER_LINES: Final = 100
 _LZF_RATIO: Final = 88  # three bytes of LZF become 264 at most
+_LONGEST_WORD: Final = 64  # characters; numpy makes all words of a table as wide as the longest
 _PACKED: Final = ("rgb", "rgba")  # one number of 4 bytes: blue, green, red, alpha
 
 
@@ -45,6 +46,18 @@ def read(path: Path) -> PointCloud:
             packed = np.ascontiguousarray(fields.pop(name)).view(np.uint8).reshape(-1, 4)
             fields |= {"red": packed[:, 2], "green": packed[:, 1], "blue": packed[:, 0]}
     return from_fields({name: values for name, values in fields.items() if values.ndim == 1}, path)
+
+
+def stated_size(path: Path) -> tuple[int, int]:
+    """Number of points and of the bytes that they have once expanded, by the header alone.
+
+    Raises:
+        ContractError: not a PCD file.
+    """
+    with path.open("rb") as file:
+        head = _header(file, path)
+    num = _count(head, path)
+    return num, num * _row(head, path).itemsize
 
 
 def _header(file: IO[bytes], path: Path) -> dict[str, list[str]]:
@@ -97,6 +110,9 @@ def _check_size(path: Path, num: int, needed: int, left: int) -> None:
 def _text(file: IO[bytes], path: Path, row: np.dtype[Any], num: int) -> dict[str, NDArray[Any]]:
     rows = [line.split() for line in file if line.strip()][:num]
     ends = np.cumsum([row[name].shape[0] if row[name].shape else 1 for name in row.names or ()]).tolist()
+    broken = ContractError(f"clouds/pcd: {path} is broken: {num} rows of numbers, one per field, are needed")
+    if any(len(word) > _LONGEST_WORD for row in rows for word in row):
+        raise broken
     try:
         words = np.array(rows, np.str_).reshape(num, ends[-1] if ends else 0)
         columns = np.split(words, ends[:-1], axis=1)
@@ -106,7 +122,7 @@ def _text(file: IO[bytes], path: Path, row: np.dtype[Any], num: int) -> dict[str
                 for name, values in zip(row.names or (), columns, strict=True)
             }
     except (ValueError, OverflowError):
-        raise ContractError(f"clouds/pcd: {path} is broken: {num} rows of numbers, one per field, are needed") from None
+        raise broken from None
 
 
 def _compressed(file: IO[bytes], path: Path, row: np.dtype[Any], num: int, left: int) -> dict[str, NDArray[Any]]:

@@ -7,7 +7,7 @@ message, by `handlers`.
 """
 
 from mrac.http.choices import Choices, Offer
-from mrac.http.encoders import FORMATS, chosen_format, encoded
+from mrac.http.encoders import FORMATS, chosen_format, chosen_maps, encoded
 from mrac.http.envelope import Envelope
 from mrac.http.errors import (
     BusyError,
@@ -41,6 +41,7 @@ __all__ = [
     "Upload",
     "calibrated",
     "chosen_format",
+    "chosen_maps",
     "encoded",
     "handlers",
     "read_frame",

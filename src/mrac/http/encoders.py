@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import math
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -42,6 +43,18 @@ def chosen_format(field: str | None, accept: str | None) -> str:
         if quality > 0.0 and media == "image/*":
             return "png"
     raise ContractError(f"Accept: {accept!r:.80} arrived; one of {', '.join(FORMATS.values())} is needed")
+
+
+def chosen_maps(field: str) -> list[str]:
+    """The maps of a JSON answer: the field `maps`, names separated by commas or `none`; both where it is empty.
+
+    Raises:
+        ContractError: it names another map.
+    """
+    wanted = [] if field == "none" else [part.strip() for part in field.split(",")] if field else list(MAPS)
+    if not set(wanted) <= set(MAPS):
+        raise ContractError(f"maps: {field[:40]!r} arrived; depth, sigma, both with a comma, or none is needed")
+    return wanted
 
 
 def _wish(part: str) -> tuple[str, float]:
@@ -90,9 +103,7 @@ def plain(result: MetricDepth, anchors: Anchors, request_id: str, maps: str = ""
     Raises:
         ContractError: `maps` names another map.
     """
-    wanted = [] if maps == "none" else [part.strip() for part in maps.split(",")] if maps else list(MAPS)
-    if not set(wanted) <= set(MAPS):
-        raise ContractError(f"maps: {maps[:40]!r} arrived; depth, sigma, both with a comma, or none is needed")
+    wanted = chosen_maps(maps)
     report = report_of(result)
     return {
         "request_id": request_id,
@@ -116,12 +127,13 @@ def _without_folders(options: dict[str, Any]) -> dict[str, Any]:
 def verdicts(result: MetricDepth, anchors: Anchors) -> list[dict[str, Any]]:
     """One object per reading: its position and depth, and the verdict on it; a number that is not finite is null."""
     columns = {"u": anchors.uv_px[:, 0], "v": anchors.uv_px[:, 1], "z_m": anchors.z_m, **vars(result.anchors)}
-    lists = [_finite(values) if values.dtype.kind == "f" else values.tolist() for values in columns.values()]
+    lists = [finite(values) if values.dtype.kind == "f" else values.tolist() for values in columns.values()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
-def _finite(values: FloatArray) -> list[float | None]:
-    return [number if np.isfinite(number) else None for number in values.tolist()]
+def finite(values: FloatArray) -> list[float | None]:
+    """Numbers; None for those that JSON lacks."""
+    return [number if math.isfinite(number) else None for number in values.tolist()]
 
 
 def packed(values: FloatArray) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Refuses files that would grow beyond the limits, by what their headers state, before they are expanded."""
 
 import io
-import re
+import math
 import warnings
 import zipfile
 import zlib
@@ -12,6 +12,7 @@ from typing import IO, Any, Final
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
+from mrac.clouds.pcd import stated_size
 from mrac.errors import ContractError, MissingExtra
 from mrac.http.errors import TooLargeError, UnsupportedError
 from mrac.http.limits import Limits
@@ -19,8 +20,8 @@ from mrac.http.limits import Limits
 PICTURES: Final = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "PPM")
 """Pillow's names of what is read from a client; others start programs (EPS) or are not worth their risk."""
 _MAX_MEMBERS: Final = 64
+_FLOAT64: Final = 8
 _PLAIN_ZIP: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile expands the others without a bound
-_PCD_BLOCK: Final = re.compile(rb"^DATA[ \t]+binary_compressed[^\n]*\n(.{8})", re.MULTILINE | re.DOTALL)
 
 
 def check_picture(content: bytes, where: str, limits: Limits) -> None:
@@ -92,25 +93,31 @@ def _npz(path: Path, where: str, limits: Limits) -> None:
 
 
 def _check_array(file: IO[bytes], size: int, where: str, limits: Limits) -> None:
-    """Numpy reserves what an array's header states: it must be in the file, and within the limit."""
+    """Numpy reserves what an array's header states: it must be in the file, and within the limit.
+
+    Readers make float64 of any numbers, so that bytes count as eight, and so do words of no letters.
+    """
     try:
         version = np.lib.format.read_magic(file)
         read: Any = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(file)
     except Exception as error:  # numpy evaluates the header as Python text, which fails in many ways
         raise ContractError(f"{where}: not a readable numpy array ({str(error)[:100]})") from None
-    needed = int(np.prod([int(n) for n in shape], dtype=object)) * dtype.itemsize
-    if needed > limits.expanded_bytes:
-        raise TooLargeError(f"{where}: an array of shape {str(shape)[:60]} is {needed:,} bytes; send a smaller one")
+    count = math.prod(shape)
+    needed, grown = count * dtype.itemsize, count * max(dtype.itemsize, _FLOAT64)
+    if grown > limits.expanded_bytes:
+        raise TooLargeError(f"{where}: an array of shape {str(shape)[:60]} is {grown:,} bytes; send a smaller one")
     if needed > size:
         raise ContractError(f"{where}: an array of shape {str(shape)[:60]} needs {needed:,} bytes, {size:,} are there")
 
 
 def _pcd(path: Path, where: str, limits: Limits) -> None:
-    block = _PCD_BLOCK.search(path.read_bytes()[: 1 << 20])
-    size = 0 if block is None else int.from_bytes(block[1][4:], "little")
-    if size > limits.expanded_bytes:
-        raise TooLargeError(f"{where}: {size:,} bytes once expanded; at most {limits.expanded_bytes:,} are read")
+    num, size = stated_size(path)
+    if num > limits.pixels or size > limits.expanded_bytes:
+        raise TooLargeError(
+            f"{where}: {num:,} points of {size:,} bytes once expanded; at most {limits.pixels:,} of "
+            f"{limits.expanded_bytes:,} are read"
+        )
 
 
 def _las(path: Path, where: str, limits: Limits) -> None:

@@ -22,7 +22,7 @@ from mrac.io.image import read_image
 from mrac.pipeline import Calibrator
 from mrac.result import MetricDepth
 from mrac.result.inputs import fitted_camera
-from mrac.sensors import Sensor, sensor
+from mrac.sensors import Sensor, sensor, sensor_names
 
 KINDS: Final = tuple(kind for kind in SOURCES if kind != "colmap")  # that one is a folder
 SUFFIXES: Final = (
@@ -114,7 +114,7 @@ def read_readings(
         RequestError: too large (413), or of a format that is not read (415).
     """
     given = submission.fields
-    preset = sensor(given["sensor"]) if given.get("sensor") else None
+    preset = _preset(given["sensor"]) if given.get("sensor") else None
     with tempfile.TemporaryDirectory(prefix="mrac-") as folder:
         try:
             anchors, camera = _readings(Path(folder), submission, shape, preset, limits)
@@ -124,8 +124,15 @@ def read_readings(
             raise ContractError(f"anchors: not readable ({type(error).__name__})") from None
         except MemoryError:
             raise TooLargeError("anchors: they need more memory than there is; send fewer") from None
-    _check_count(len(anchors), limits)
+    check_count(len(anchors), limits)
     return anchors, camera, preset
+
+
+def _preset(name: str) -> Sensor:
+    """A sensor of the package's own table: `sensor` also takes the path of a file, and files of ours are not theirs."""
+    if name not in sensor_names():
+        raise ContractError(f"sensor: {name[:40]!r} arrived; one of {', '.join(sensor_names())} is needed")
+    return sensor(name)
 
 
 def _for_clients(message: str, folder: str) -> str:
@@ -134,7 +141,8 @@ def _for_clients(message: str, folder: str) -> str:
     return _OPTION.sub(lambda found: f"the field {found[1].replace('-', '_')}", plain)
 
 
-def _check_count(num: int, limits: Limits) -> None:
+def check_count(num: int, limits: Limits) -> None:
+    """Raises `TooLargeError` for more readings than the limit."""
     if num > limits.anchors:
         raise TooLargeError(
             f"anchors: {num:,} arrived; at most {limits.anchors:,} are read. Of a depth image or a cloud, the field "
@@ -159,8 +167,8 @@ def _readings(
     readings = files["anchors"]
     if not kind and paths["anchors"].suffix == ".json":
         return rows_of(readings.content, limits), camera
-    if not kind and paths["anchors"].suffix in (".csv", ".txt", ".tsv"):
-        _check_count(readings.content.count(b"\n") - 1000, limits)  # before they are parsed; some lines are remarks
+    if kind in ("", "table") and paths["anchors"].suffix in (".csv", ".txt", ".tsv"):
+        check_count(readings.content.count(b"\n") - 1000, limits)  # before they are parsed; some lines are remarks
     options = SourceOptions(
         kind=kind,
         scale=given.get("anchors_scale") or None,
@@ -208,7 +216,7 @@ def rows_of(content: bytes, limits: Limits) -> Anchors:
         raise ContractError(f"anchors: not readable as JSON ({str(error)[:100]}); {needed}") from None
     if not isinstance(rows, list):
         raise ContractError(f"anchors: {type(rows).__name__} arrived; {needed}")
-    _check_count(len(rows), limits)
+    check_count(len(rows), limits)
     for number, row in enumerate(rows):
         is_row = isinstance(row, list) and len(row) in (3, 4) and len(row) == len(rows[0])
         if not is_row or not all(each is None or _is_number(each) for each in row):

@@ -7,7 +7,7 @@ import numpy as np
 
 from mrac.anchors import Anchors
 from mrac.errors import MracError
-from mrac.http import FORMATS, Choices, Frame, Submission, calibrated, chosen_format, encoded, read_frame
+from mrac.http import FORMATS, Choices, Frame, Submission, calibrated, chosen_format, chosen_maps, encoded, read_frame
 from mrac.pipeline import Calibrator
 from mrac.result import MetricDepth
 from mrac.serve.settings import Settings
@@ -49,12 +49,13 @@ class Handler:
         return self.encode(job, frame, *calibrated(self.calibrator(frame), frame))
 
     def decode(self, job: Job) -> Frame:
-        """The frame; format and choices are checked too, before time is spent on it.
+        """The frame; format, maps and choices are checked too, before time is spent on it.
 
         Raises:
             MracError: see `mrac.http.read_frame`.
         """
         chosen_format(job.submission.fields.get("format"), job.accept)
+        chosen_maps(job.submission.fields.get("maps", ""))
         frame = read_frame(job.submission, self.settings.limits)
         self.calibrator(frame)
         return frame

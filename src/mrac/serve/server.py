@@ -2,7 +2,6 @@
 
 import logging
 import signal
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,13 +9,11 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from mrac.errors import ContractError
 from mrac.http import Choices
+from mrac.listening import in_url, is_loopback, listening
 from mrac.serve.app import Service, create_app
 from mrac.serve.settings import Settings
 from mrac.serve.workers import LOG
-
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class _Server(uvicorn.Server):
@@ -40,11 +37,6 @@ class _Server(uvicorn.Server):
         self.handle_exit(number, frame)
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server on `host`."""
-    return host in _LOOPBACK or host.startswith("127.")
-
-
 def run(settings: Settings, host: str, port: int) -> None:
     """Serves until a signal; requests inside are finished first, for as long as the limit allows them.
 
@@ -62,27 +54,12 @@ def run(settings: Settings, host: str, port: int) -> None:
         server.should_exit = True
 
     service.on_failure = stop
-    with listening(host, port) as own:
-        shown = f"[{host}]" if ":" in host else host
-        LOG.info("listening on http://%s:%d, described at /docs", shown, own.getsockname()[1])
+    with listening(host, port, "serve") as own:
+        LOG.info("listening on http://%s:%d, described at /docs", in_url(host), own.getsockname()[1])
         server.run(sockets=[own])
     if service.failure is not None:
         raise service.failure
     LOG.info("stopped by %s", server.caught or "request")
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """A socket at that address; port 0 takes a free one.
-
-    Raises:
-        ContractError: it cannot be used.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=1024)
-    except OSError as error:
-        what = error.strerror or error
-        raise ContractError(f"serve: {host}:{port}: {what}; another --port or --host is needed") from None
 
 
 def configured(app: ASGIApp, settings: Settings) -> uvicorn.Config:

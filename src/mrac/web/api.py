@@ -1,16 +1,15 @@
 """The addresses below /api that the page asks: examples, scenes, readings, results, downloads."""
 
+import asyncio
 import io
-from collections.abc import Callable
 from pathlib import Path, PurePath
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-import anyio
 from anyio import to_thread
 from PIL import Image
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -21,6 +20,7 @@ from mrac.checks import FIXABLE
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.http import Envelope, Limits, Submission, handlers, read_json, read_picture, read_readings, read_submission
+from mrac.http.frame import check_count
 from mrac.web.catalogue import BODY_BYTES, MAX_PIXELS, MAX_POOL
 from mrac.web.colmap_upload import read_colmap
 from mrac.web.downloads import TYPES, download
@@ -29,7 +29,6 @@ from mrac.web.recipe import Recipe
 from mrac.web.scenes import Scene
 from mrac.web.workshop import Workshop
 
-_T = TypeVar("_T")
 _THUMBNAIL_PX: Final = (240, 160)
 _THINNED: Final = ("depth", "cloud")  # kinds of readings that may be dense beyond any use
 _NO_STORE: Final = {"cache-control": "no-store"}
@@ -40,6 +39,7 @@ _WORDS: Final = {
     "the field camera": "a camera file",
     "the field pose": "a pose file",
     "the field from": "as what it is:",
+    "--from": "as what it is:",
     "give it: the field anchors_scale": "choose its unit, as",
     "give it: scale=256 (the field anchors_scale)": "choose its unit",
 }
@@ -71,7 +71,7 @@ class Routes:
     def __init__(self, workshop: Workshop, limits: Limits) -> None:
         self.workshop = workshop
         self.limits = limits
-        self._slots: anyio.CapacityLimiter | None = None
+        self._slots = asyncio.Semaphore(2)
 
     def routes(self) -> list[Route]:
         """Of all of them."""
@@ -89,12 +89,12 @@ class Routes:
 
     async def open_example(self, request: Request) -> Response:
         """A scene of a shipped example."""
-        scene = await self._run(self.workshop.example, request.path_params["name"])
+        scene = await to_thread.run_sync(self.workshop.example, request.path_params["name"])
         return await self._scene(scene)
 
     async def thumbnail(self, request: Request) -> Response:
         """A small picture of a shipped example."""
-        content = await self._run(self._thumbnail, request.path_params["name"])
+        content = await to_thread.run_sync(self._thumbnail, request.path_params["name"])
         return Response(content, media_type="image/jpeg", headers={"cache-control": "max-age=3600"})
 
     def _thumbnail(self, name: str) -> bytes:
@@ -107,7 +107,7 @@ class Routes:
         submission = await read_submission(request, self.limits)
         if "image" not in submission.files:
             raise ContractError("request: no file `image`; a picture is needed")
-        return await self._scene(await self._run(self._new_scene, submission))
+        return await self._scene(await to_thread.run_sync(self._new_scene, submission))
 
     def _new_scene(self, submission: Submission) -> Scene:
         upload = submission.files["image"]
@@ -116,7 +116,7 @@ class Routes:
     async def picture(self, request: Request) -> Response:
         """The picture of a scene, at the size that is computed with."""
         scene = self.workshop.scene(request.path_params["scene"])
-        content = await self._run(_png, scene.image)
+        content = await to_thread.run_sync(_png, scene.image)
         return Response(content, media_type="image/png", headers=_NO_STORE)
 
     async def upload_readings(self, request: Request) -> Response:
@@ -125,32 +125,31 @@ class Routes:
         submission = await read_submission(request, self.limits)
         if not submission.files:
             raise ContractError("request: no file; readings are needed")
-        anchors, camera, kind = await self._run(self._read, scene, submission)
+        anchors, camera, kind = await to_thread.run_sync(self._read, scene, submission)
         name = "the model" if kind == "colmap" else _title(submission.files["anchors"].name)
-        changed = await self._run(self.workshop.add_readings, scene.id, anchors, name, kind, camera)
+        changed = await to_thread.run_sync(self.workshop.add_readings, scene.id, anchors, name, kind, camera)
         return await self._scene(changed)
 
     def _read(self, scene: Scene, submission: Submission) -> tuple[Anchors, Camera | None, str]:
         if submission.fields.get("from") == "colmap":
-            return read_colmap(submission, scene.original_size), None, "colmap"
+            anchors = read_colmap(submission, scene.original_size)
+            check_count(len(anchors), self.limits)
+            return _some(anchors, "the model"), None, "colmap"
         if "anchors" not in submission.files:
             raise ContractError("request: no file `anchors`; readings are needed")
         name = submission.files["anchors"].name
-        kind = submission.fields.get("from") or (
-            "table" if name.endswith(".json") else kind_of(Path(PurePath(name).name))
-        )
-        if kind in _THINNED and "max_anchors" not in submission.fields:
-            submission.fields["max_anchors"] = str(self.limits.anchors)
         width, height = scene.original_size
         try:
+            kind = submission.fields.get("from") or _kind(name)
+            if kind in _THINNED and "max_anchors" not in submission.fields:
+                submission.fields["max_anchors"] = str(self.limits.anchors)
             anchors, camera, sensor = read_readings(submission, (height, width), self.limits)
         except ContractError as error:
             message = str(error)
             for option, control in _WORDS.items():
                 message = message.replace(option, control)
             raise ContractError(message) from None
-        if not len(anchors):
-            raise ContractError(f"anchors: {_title(name)} has no reading; at least one is needed")
+        _some(anchors, _title(name))
         return (anchors if sensor is None else sensor.apply(anchors)), camera, kind
 
     async def drop_readings(self, request: Request) -> Response:
@@ -163,13 +162,17 @@ class Routes:
         name = given.get("name") if isinstance(given, dict) else None
         if name not in FIXABLE:
             raise ContractError(f"repair: {str(name)[:40]!r} arrived; one of {', '.join(FIXABLE)} is needed")
-        return await self._scene(await self._run(self.workshop.repair, request.path_params["scene"], name))
+        return await self._scene(await to_thread.run_sync(self.workshop.repair, request.path_params["scene"], name))
 
     async def calibrate(self, request: Request) -> Response:
         """The result of a recipe: summary and maps in one answer (`outcome.answer`)."""
         scene = self.workshop.scene(request.path_params["scene"])
         recipe = Recipe.of(await read_json(request, self.limits))
-        content = await self._run(self._calibrated, scene, recipe, slots=True)
+        async with self._slots:
+            # A slider that is dragged gives up one question after the other: what nobody waits for is not computed.
+            if await request.is_disconnected():
+                raise ClientDisconnect
+            content = await to_thread.run_sync(self._calibrated, scene, recipe)
         return Response(content, media_type="application/octet-stream", headers=_NO_STORE)
 
     def _calibrated(self, scene: Scene, recipe: Recipe) -> bytes:
@@ -179,18 +182,24 @@ class Routes:
         """A file of a result."""
         outcome: Outcome = self.workshop.result(request.path_params["result"])
         name = request.path_params["name"]
-        content = await self._run(download, outcome, name)
+        content = await to_thread.run_sync(download, outcome, name)
         headers = {**_NO_STORE, "content-disposition": f'attachment; filename="{name}"'}
         return Response(content, media_type=TYPES[PurePath(name).suffix], headers=headers)
 
     async def _scene(self, scene: Scene) -> Response:
-        return JSONResponse(await self._run(scene.summary), headers=_NO_STORE)
+        return JSONResponse(await to_thread.run_sync(scene.summary), headers=_NO_STORE)
 
-    async def _run(self, work: Callable[..., _T], *arguments: Any, slots: bool = False) -> _T:
-        """Runs `work` in a thread; those with `slots` wait until fewer than two of them run."""
-        if self._slots is None:  # made here, since it belongs to the running event loop
-            self._slots = anyio.CapacityLimiter(2)
-        return await to_thread.run_sync(work, *arguments, limiter=self._slots if slots else None)
+
+def _some(anchors: Anchors, name: str) -> Anchors:
+    if not len(anchors):
+        raise ContractError(f"anchors: {name} has no reading; at least one is needed")
+    return anchors
+
+
+def _kind(name: str) -> str:
+    """By the suffix alone: a whole name could be that of a folder where the server was started."""
+    suffix = PurePath(name).suffix.lower()
+    return "table" if suffix == ".json" else kind_of(Path(f"the-file{suffix}"))
 
 
 def _title(name: str) -> str:

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mrac.web.guard import Guard
 
+_T = TypeVar("_T")
 STATIC: Final = Path(__file__).parent / "static"
 
 
@@ -113,8 +114,13 @@ class _Loading:
 
     async def options(self, request: Request) -> Response:
         """All that the page offers."""
-        return JSONResponse(await asyncio.wrap_future(self._offered), headers={"cache-control": "no-store"})
+        return JSONResponse(await _result_of(self._offered), headers={"cache-control": "no-store"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = await asyncio.wrap_future(self._made)
+        app = await _result_of(self._made)
         await app(scope, receive, send)
+
+
+async def _result_of(waited: Future[_T]) -> _T:
+    """Waits as one of many: a request that is cancelled must not cancel what the others wait for."""
+    return await asyncio.shield(asyncio.wrap_future(waited))

@@ -16,6 +16,7 @@ class BoundedStore(Generic[_V]):
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
+        self._num_bytes = 0
         self._values: OrderedDict[str, tuple[_V, int]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -30,10 +31,12 @@ class BoundedStore(Generic[_V]):
     def put(self, key: str, value: _V, num_bytes: int) -> None:
         """Stores a value of so many bytes, in place of an older one of that key."""
         with self._lock:
-            self._values.pop(key, None)
+            _, before = self._values.pop(key, (None, 0))
             self._values[key] = (value, num_bytes)
-            while len(self._values) > 1 and self._num_bytes() > self.max_bytes:
-                self._values.popitem(last=False)
+            self._num_bytes += num_bytes - before
+            while len(self._values) > 1 and self._num_bytes > self.max_bytes:
+                _, (_, dropped) = self._values.popitem(last=False)
+                self._num_bytes -= dropped
 
     def __len__(self) -> int:
         return len(self._values)
@@ -41,8 +44,4 @@ class BoundedStore(Generic[_V]):
     @property
     def num_bytes(self) -> int:
         """Of all values."""
-        with self._lock:
-            return self._num_bytes()
-
-    def _num_bytes(self) -> int:
-        return sum(size for _, size in self._values.values())
+        return self._num_bytes

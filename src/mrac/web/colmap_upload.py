@@ -10,6 +10,7 @@ from mrac.anchors.sources import SourceOptions, read_source
 from mrac.errors import ContractError
 from mrac.http import Submission
 
+_CAMERA: Final = re.compile(r"its camera is needed: --camera .*")
 _PART: Final = re.compile(r"(cameras|images|points3D|rigs|frames)\.(bin|txt)")
 
 
@@ -47,5 +48,6 @@ def read_colmap(submission: Submission, image_size: tuple[int, int]) -> Anchors:
         )
         try:
             return read_source(folder, options)
-        except ContractError as error:  # it names our folder, which says nothing to anybody
-            raise ContractError(str(error).replace(str(folder), "the model")) from None
+        except ContractError as error:  # it names our folder and an option of the command line
+            message = str(error).replace(f"the model {folder}", "the model").replace(str(folder), "the model")
+            raise ContractError(_CAMERA.sub("a picture of the model's size is needed", message)) from None

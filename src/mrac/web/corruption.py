@@ -55,8 +55,8 @@ def corrupt(truth: Truth, family: str, share: float, rng: np.random.Generator) -
     """
     if family not in FAMILIES or not 0.0 <= share <= 1.0:
         raise ContractError(
-            f"corruption: {family!r} at a share of {share!r} arrived; one of {', '.join(FAMILIES)} and a share from 0 "
-            "to 1 are needed"
+            f"corruption: {family!r:.60} at a share of {share!r} arrived; one of {', '.join(FAMILIES)} and a share "
+            "from 0 to 1 are needed"
         )
     count = round(share * truth.z_m.size)
     wrong = np.zeros(truth.z_m.size, np.bool_)

@@ -49,6 +49,13 @@ def is_trusted(host: str, names: frozenset[str]) -> bool:
     return True
 
 
+def _host_of(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # such as a bracket that is not closed
+        return ""
+
+
 class Guard:
     """ASGI middleware: refuses strange hosts and origins, adds the security headers to every answer.
 
@@ -85,6 +92,6 @@ class Guard:
         if not is_trusted(host, self.names):
             return f"host {host[:100]!r} is not served here; use the address that `mrac web` printed, or --allow-host"
         origin = headers.get("origin")
-        if method in _CHANGES and origin is not None and urlsplit(origin).netloc != host:
+        if method in _CHANGES and origin is not None and _host_of(origin) != host:
             return f"a page of {origin[:100]!r} may not change anything here"
         return ""

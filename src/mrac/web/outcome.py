@@ -1,15 +1,15 @@
 """One answer of the page: the library's result of a recipe, and the bytes that the browser gets of it."""
 
 import json
-import math
 import struct
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mrac.checks import FIXABLE
+from mrac.http.encoders import finite
 from mrac.io.picture import depth_limits, verdict_colour
 from mrac.metrics import depth_metrics
 from mrac.result import MetricDepth
@@ -17,7 +17,7 @@ from mrac.web.choices import Menu
 from mrac.web.predictions import MemoryPredictions
 from mrac.web.python_lines import anchors_file, python_lines
 from mrac.web.recipe import Readings, Recipe, readings_of
-from mrac.web.scenes import Scene
+from mrac.web.scenes import Pool, Scene
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +26,11 @@ class Outcome:
 
     Attributes:
         key: of the recipe.
-        scene: of it.
+        scene: of it, without its readings: of these a file may have half a million, and many outcomes are kept.
         recipe: of it.
         readings: that the recipe made.
         result: of the library.
+        abs_rel: mean relative error against a depth image; None without one.
         script: the Python lines that give the same result.
         wall_ms: that the calibration took.
     """
@@ -39,13 +40,15 @@ class Outcome:
     recipe: Recipe
     readings: Readings
     result: MetricDepth
+    abs_rel: float | None
     script: str
     wall_ms: float
 
     @property
     def num_bytes(self) -> int:
         """In memory, about."""
-        return self.result.depth_m.nbytes + self.result.sigma_m.nbytes + 200 * len(self.readings.anchors)
+        maps = self.result.depth_m.nbytes + self.result.sigma_m.nbytes
+        return maps + self.scene.num_bytes + 200 * len(self.readings.anchors)
 
 
 def compute(scene: Scene, recipe: Recipe, menu: Menu, predictions: MemoryPredictions) -> Outcome:
@@ -61,7 +64,8 @@ def compute(scene: Scene, recipe: Recipe, menu: Menu, predictions: MemoryPredict
     camera = scene.camera_at(recipe.focal_px)
     script = python_lines(menu.arguments(recipe), readings.anchors, camera, scene.camera is not None)
     wall_ms = (time.perf_counter() - start) * 1e3
-    return Outcome(recipe.key(scene), scene, recipe, readings, result, script, wall_ms)
+    kept = replace(scene, pool=None)
+    return Outcome(recipe.key(scene), kept, recipe, readings, result, _error(scene.pool, result), script, wall_ms)
 
 
 def answer(outcome: Outcome) -> bytes:
@@ -88,7 +92,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "num_wrong": int(wrong.sum()),
         "num_caught": int((wrong & ~verdicts.keep).sum()),
         "num_lost": int((~wrong & ~verdicts.keep).sum()),
-        "abs_rel": _error(outcome),
+        "abs_rel": outcome.abs_rel,
         "depth_limits": depth_limits(result.depth_m),
         "sigma_limits": depth_limits(result.sigma_m),
         "readings": _readings(outcome),
@@ -98,12 +102,10 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _error(outcome: Outcome) -> float | None:
-    """Mean relative error against a depth image; None without one."""
-    pool = outcome.scene.pool
+def _error(pool: Pool | None, result: MetricDepth) -> float | None:
     if pool is None or not pool.is_dense:
         return None
-    return depth_metrics(outcome.result.depth_m, pool.depth_m, np.isfinite(pool.depth_m)).abs_rel
+    return depth_metrics(result.depth_m, pool.depth_m, np.isfinite(pool.depth_m)).abs_rel
 
 
 def _readings(outcome: Outcome) -> dict[str, list[Any]]:
@@ -112,21 +114,16 @@ def _readings(outcome: Outcome) -> dict[str, list[Any]]:
     count = len(made.anchors)
     pairs = zip(verdicts.keep.tolist(), verdicts.reason.tolist(), strict=True)
     return {
-        "u": _plain(made.anchors.uv_px[:, 0]),
-        "v": _plain(made.anchors.uv_px[:, 1]),
-        "z_m": _plain(made.anchors.z_m),
-        "true_m": _plain(made.true_m),
+        "u": finite(made.anchors.uv_px[:, 0]),
+        "v": finite(made.anchors.uv_px[:, 1]),
+        "z_m": finite(made.anchors.z_m),
+        "true_m": finite(made.true_m),
         "wrong": made.wrong.tolist(),
         "clicked": [k >= count - made.num_clicked for k in range(count)],
         "keep": verdicts.keep.tolist(),
-        "probability": _plain(verdicts.outlier_probability),
-        "score": _plain(verdicts.score),
-        "weight": _plain(verdicts.weight),
+        "probability": finite(verdicts.outlier_probability),
+        "score": finite(verdicts.score),
+        "weight": finite(verdicts.weight),
         "reason": verdicts.reason.tolist(),
         "colour": [verdict_colour(keep, reason) for keep, reason in pairs],
     }
-
-
-def _plain(values: Any) -> list[float | None]:
-    """Numbers; None for what JSON lacks."""
-    return [value if math.isfinite(value) else None for value in values.tolist()]

@@ -62,11 +62,11 @@ class Recipe:
             raise ContractError(f"recipe: {type(fields).__name__} arrived; an object is needed")
         unknown = set(fields) - set(cls.__dataclass_fields__)
         if unknown:
-            raise ContractError(f"recipe: no field {min(unknown)!r}; known: {', '.join(cls.__dataclass_fields__)}")
+            raise ContractError(f"recipe: no field {min(unknown)!r:.60}; known: {', '.join(cls.__dataclass_fields__)}")
         given = dict(fields)
         for name in ("family", "method", "foundation"):
             if not isinstance(given.get(name, ""), str):
-                raise ContractError(f"recipe: {name} = {given[name]!r} arrived; text is needed")
+                raise ContractError(f"recipe: {name} = {given[name]!r:.60} arrived; text is needed")
         for name in _LIMITS:
             if name in given and not (name == "focal_px" and given[name] is None):
                 given[name] = _number(name, given[name])
@@ -148,7 +148,7 @@ def _number(name: str, value: object) -> int | float:
             return float(value)
         if value == int(value):
             return int(value)
-    raise ContractError(f"recipe: {name} = {value!r} arrived; {kind} from {low:g} to {high:g} is needed")
+    raise ContractError(f"recipe: {name} = {value!r:.60} arrived; {kind} from {low:g} to {high:g} is needed")
 
 
 def _clicked(rows: object) -> tuple[tuple[float, float, float], ...]:
@@ -158,11 +158,16 @@ def _clicked(rows: object) -> tuple[tuple[float, float, float], ...]:
     for number, row in enumerate(rows, start=1):
         if not (isinstance(row, list) and len(row) == 3 and all(_is_finite(value) for value in row)):
             raise ContractError(
-                f"recipe: clicked reading {number}: {row!r} arrived; three numbers u, v, z_m are needed"
+                f"recipe: clicked reading {number}: {row!r:.60} arrived; three numbers u, v, z_m are needed"
             )
         found.append((float(row[0]), float(row[1]), float(row[2])))
     return tuple(found)
 
 
 def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # JSON has whole numbers beyond any float
+        return False

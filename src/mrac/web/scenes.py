@@ -61,7 +61,8 @@ class Pool:
     @property
     def num_bytes(self) -> int:
         """In memory, about."""
-        return len(self.anchors) * 40 + 8 * self.shape[0] * self.shape[1]
+        columns: int = sum(values.nbytes for values in vars(self.anchors).values() if values is not None)
+        return columns + 8 * self.shape[0] * self.shape[1]  # and `depth_m`, once it is asked for
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,5 @@
 """Runs the page's server until it is stopped: listens, says where, opens a browser if asked."""
 
-import ipaddress
-import socket
 import threading
 import webbrowser
 from typing import NamedTuple
@@ -9,7 +7,7 @@ from typing import NamedTuple
 import click
 import uvicorn
 
-from mrac.errors import ContractError, first_line
+from mrac.listening import in_url, is_address, is_loopback, listening
 from mrac.web.app import Settings, create_app
 
 
@@ -48,44 +46,15 @@ def serve(
         from mrac.runtime.providers import checked_device  # noqa: PLC0415
 
         device = checked_device(device, "mrac web")
-    names = frozenset(name.lower() for name in (*host_names, *([] if _is_address(address.host) else [address.host])))
+    names = frozenset(name.lower() for name in (*host_names, *([] if is_address(address.host) else [address.host])))
     app = create_app(Settings(foundation=foundation, device=device, host_names=names))
-    listening = _listen(address)
-    port = listening.getsockname()[1]
-    shown = f"[{address.host}]" if ":" in address.host else address.host
-    url = f"http://{'127.0.0.1' if address.host in ('0.0.0.0', '::') else shown}:{port}/"
+    own = listening(*address, "web")
+    shown = "127.0.0.1" if address.host in ("0.0.0.0", "::") else in_url(address.host)
+    url = f"http://{shown}:{own.getsockname()[1]}/"
     click.echo(f"mrac web: {url}  (Ctrl+C stops it)")
-    if not _is_loopback(address.host):
+    if not is_loopback(address.host):
         click.echo("mrac web: whoever reaches this machine can use it: there is no password", err=True)
     if open_browser:
         threading.Timer(0.5, webbrowser.open, (url,)).start()
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-    uvicorn.Server(config).run(sockets=[listening])
-
-
-def _listen(address: Address) -> socket.socket:
-    """A socket of our own, so that the port is known and taken before anything is said."""
-    try:
-        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-        made = socket.socket(family, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((address.host, address.port))
-        made.listen(128)  # from here on a browser that comes too early waits, and is not refused
-    except OSError as error:
-        raise ContractError(
-            f"web: {address.host}:{address.port} cannot be listened on ({first_line(error)}); choose another --port or "
-            "--host, or --port 0 for a free one"
-        ) from None
-    return made
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_loopback(host: str) -> bool:
-    return ipaddress.ip_address(host).is_loopback if _is_address(host) else host == "localhost"
+    uvicorn.Server(config).run(sockets=[own])

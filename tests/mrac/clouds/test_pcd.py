@@ -115,6 +115,13 @@ def test_a_broken_header_is_one_line(tmp_path: Path, old: str, new: str, message
     assert "\n" not in str(caught.value)
 
 
+def test_one_long_word_does_not_make_the_whole_table_wide(tmp_path: Path) -> None:
+    rows = f"1 2 3 0 0 0 0 0\n1 2 3 0 0 0 0 {'0' * 65}\n"
+    (tmp_path / "a.pcd").write_text(HEADER.format(kind="ascii") + rows)
+    with pytest.raises(ContractError, match=r"a\.pcd is broken"):
+        read_cloud(tmp_path / "a.pcd")
+
+
 @pytest.mark.parametrize("kind", ["ascii", "binary", "binary_compressed"])
 def test_sizes_are_checked_before_memory_is_reserved(tmp_path: Path, kind: str) -> None:
     huge = HEADER.format(kind=kind).replace("WIDTH 2", "WIDTH 200000000").replace("POINTS 2", "POINTS 200000000")

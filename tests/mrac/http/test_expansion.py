@@ -83,9 +83,9 @@ def test_an_archive_of_an_unbounded_method_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, "a.npz", content.getvalue(), UnsupportedError, "method 12")
 
 
-def stated(shape: tuple[int, ...], num: int = 8) -> bytes:
+def stated(shape: tuple[int, ...], num: int = 8, kind: str = "<f8") -> bytes:
     content = io.BytesIO()
-    np.lib.format.write_array_header_1_0(content, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    np.lib.format.write_array_header_1_0(content, {"descr": kind, "fortran_order": False, "shape": shape})
     return content.getvalue() + bytes(num)
 
 
@@ -93,6 +93,8 @@ def test_an_array_that_states_more_than_it_has_is_refused(tmp_path: Path) -> Non
     refused(tmp_path, "a.npy", stated((10**12, 3)), TooLargeError, "bytes; send")
     refused(tmp_path, "a.npy", stated((10**30,)), TooLargeError, "bytes; send")
     refused(tmp_path, "a.npy", stated((1000, 3)), ContractError, "are there")
+    refused(tmp_path, "a.npy", stated((10**9,), kind="<U0"), TooLargeError, "bytes; send")
+    refused(tmp_path, "a.npy", stated((500, 500), 250_000, kind="|u1"), TooLargeError, "bytes; send")
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("uv_px.npy", stated((10_000, 2)))
@@ -102,7 +104,10 @@ def test_an_array_that_states_more_than_it_has_is_refused(tmp_path: Path) -> Non
 def test_a_compressed_cloud_that_grows_is_refused(tmp_path: Path) -> None:
     head = b"VERSION .7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 99999999\nHEIGHT 1\nPOINTS 99999999\n"
     block = struct.pack("<II", 20_000_000, 12 * 99_999_999)
-    refused(tmp_path, "a.pcd", head + b"DATA binary_compressed\n" + block, TooLargeError, "once expanded")
+    for data in (b"DATA binary_compressed\n", b" DATA binary_compressed\n", b"#" * 4096 + b"DATA binary_compressed\n"):
+        refused(tmp_path, "a.pcd", head + data + block, TooLargeError, "once expanded")
+    small = head.replace(b"4 4 4", b"1 1 1").replace(b"F F F", b"U U U").replace(b"99999999", b"100001")
+    refused(tmp_path, "a.pcd", small + b"DATA binary_compressed\n", TooLargeError, "100,001 points")
 
 
 def test_a_laz_of_many_points_is_refused(tmp_path: Path) -> None:

@@ -78,6 +78,13 @@ def test_zones_and_sensor_presets_are_read() -> None:
     assert len(result.anchors) == len(ROWS)
 
 
+@pytest.mark.parametrize("spelling", ["{}", "{}:own", "\0.toml", "~nobody/a.toml"])
+def test_a_client_cannot_name_a_sensor_file_of_the_server(tmp_path: Path, spelling: str) -> None:
+    (tmp_path / "a.toml").write_text("[own]\nsecret = 1\n")
+    with pytest.raises(ContractError, match=r"^sensor: .* arrived; one of vl53l5cx"):
+        read_frame(submission(sensor=spelling.format(tmp_path / "a.toml")), LIMITS)
+
+
 def test_every_suffix_of_a_reader_is_accepted() -> None:
     assert set(_BY_SUFFIX) <= set(SUFFIXES)
 
@@ -144,6 +151,14 @@ def test_too_many_readings_are_refused() -> None:
     for content, name in ((json.dumps(many).encode(), ""), (csv(many), "a.csv"), (csv(many * 100), "a.csv")):
         with pytest.raises(TooLargeError, match=r"arrived; at most 50"):
             read_frame(submission(content, name), LIMITS)
+
+
+def test_too_many_lines_are_refused_before_they_are_parsed() -> None:
+    for kind in ("", "table"):
+        sent = submission(b"no table\n" * 1100, "a.csv")
+        sent.fields["from"] = kind
+        with pytest.raises(TooLargeError, match="arrived; at most 50"):
+            read_frame(sent, LIMITS)
 
 
 def test_a_cut_picture_is_one_message() -> None:

@@ -10,9 +10,10 @@ import httpx
 import uvicorn
 
 from mrac.http import Limits, Offer
+from mrac.listening import listening
 from mrac.serve import Settings, create_app
 from mrac.serve.app import Service
-from mrac.serve.server import configured, listening
+from mrac.serve.server import configured
 from tests.mrac.http.frames import H, W
 
 LIMITS = Limits(body_bytes=200_000, pixels=H * W, anchors=100, seconds=20.0)
@@ -43,7 +44,7 @@ def served(settings: Settings = SETTINGS) -> Iterator[Running]:
 
     object.__setattr__(service.handler, "warm_up", announced)
     server = uvicorn.Server(configured(app, settings))
-    with listening("127.0.0.1", 0) as own:
+    with listening("127.0.0.1", 0, "test") as own:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [own]})
         thread.start()
         try:

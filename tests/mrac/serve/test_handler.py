@@ -1,11 +1,12 @@
 """Batches give what single calls give."""
 
 import numpy as np
+import pytest
 
 from mrac import Calibrator, MetricDepth
 from mrac.errors import ContractError
 from mrac.http import Frame, Offer, read_frame
-from mrac.serve.handler import Handler
+from mrac.serve.handler import Handler, Job
 from mrac.serve.settings import Settings
 from tests.mrac.http.frames import ANCHORS, IMAGE, png, submission
 from tests.mrac.serve.running import LIMITS
@@ -36,3 +37,9 @@ def test_a_batch_of_mixed_frames_is_what_each_call_gives() -> None:
     assert isinstance(done[0], tuple)
     assert done[0][1].z_m.tolist() == ANCHORS.z_m.tolist()
     assert handler.batch([]) == []
+
+
+def test_maps_that_there_are_not_are_refused_before_anything_is_decoded() -> None:
+    handler = Handler(Settings(limits=LIMITS))
+    with pytest.raises(ContractError, match=r"^maps: 'colour'"):
+        handler.decode(Job(submission(image=b"no picture", maps="colour"), "*/*", "id"))

@@ -12,9 +12,9 @@ import pytest
 from mrac import Calibrator
 from mrac.errors import ContractError
 from mrac.http import Offer
+from mrac.listening import listening
 from mrac.serve import Settings
 from mrac.serve.ray_app import Replicas, app, application
-from mrac.serve.server import listening
 from tests.mrac.http.frames import ANCHORS, IMAGE, ROWS, png
 from tests.mrac.serve.running import LIMITS
 
@@ -35,7 +35,7 @@ def test_answers_under_ray_are_the_library_s(monkeypatch: pytest.MonkeyPatch) ->
     quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False, "include_dashboard": False}
     ray.init(address="local", num_cpus=2, **quiet)
     try:
-        with listening("127.0.0.1", 0) as free:
+        with listening("127.0.0.1", 0, "test") as free:
             port = free.getsockname()[1]
         serve.start(http_options={"host": "127.0.0.1", "port": port})
         serve.run(application(Replicas(settings=settings, num_cpus=1.0, batch_wait_s=0.05)), route_prefix="/")

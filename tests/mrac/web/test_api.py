@@ -1,6 +1,8 @@
+import asyncio
 import io
 import json
 import runpy
+import weakref
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from mrac import Anchors, Calibrator, examples
 from mrac.foundation import embedded
@@ -216,6 +219,14 @@ def test_readings_come_from_the_files_of_a_colmap_model(
         refused = page.client.post(f"/api/scenes/{scene}/readings", files=_model_files(folder), data={**given, **wrong})
         assert refused.status_code == 400, refused.text
         assert str(tmp_path.anchor + "tmp") not in refused.text
+    other = page.upload(png(camera.width // 2, camera.height // 2))["id"]
+    refused = page.client.post(f"/api/scenes/{other}/readings", files=_model_files(folder), data=given)
+    assert refused.json()["error"].startswith("anchors: the model is of ")
+    assert refused.json()["error"].endswith("a picture of the model's size is needed")
+    with TestClient(create_api(Workshop(Menu()), Limits(anchors=2))) as few:
+        small = few.post("/scenes", files={"image": ("a.png", png(camera.width, camera.height))}).json()["id"]
+        many = few.post(f"/scenes/{small}/readings", files=_model_files(folder), data=given)
+        assert (many.status_code, "at most 2" in many.json()["error"]) == (413, True)
     strange = {"model0": ("../../x.bin", b"x")}
     refused = page.client.post(f"/api/scenes/{scene}/readings", files=strange, data=given)
     assert "choose all three" in refused.json()["error"]
@@ -285,6 +296,18 @@ def test_broken_readings_give_one_message_and_change_nothing(
     assert page.result(scene, clicked=[[5, 6, 2.0]]).summary["num_kept"] == 1
 
 
+def test_what_a_file_is_goes_by_its_suffix_alone(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.npy").mkdir()
+    monkeypatch.chdir(tmp_path)
+    scene = page.upload(png())["id"]
+    refused = page.client.post(f"/api/scenes/{scene}/readings", files={"anchors": ("a.npy", _npy(np.ones((4, 4))))})
+    assert refused.status_code == 400
+    assert "as what it is: table | depth" in refused.json()["error"]
+    assert "--" not in refused.json()["error"]
+    rows = {"anchors": ("A.JSON", b"[[1, 2, 3]]")}
+    assert page.client.post(f"/api/scenes/{scene}/readings", files=rows).json()["readings"]["kind"] == "table"
+
+
 def test_a_recipe_cannot_name_files_or_unknown_methods(page: Page) -> None:
     scene = page.upload(png())["id"]
     for recipe in (
@@ -323,6 +346,42 @@ def test_uploads_are_limited_in_bytes_and_pixels() -> None:
         rows = "u,v,z\n" + "1,2,3\n" * 50
         many = client.post(f"/scenes/{scene}/readings", files={"anchors": ("a.csv", rows.encode())})
         assert (many.status_code, "at most 10" in many.json()["error"]) == (413, True)
+
+
+def test_a_kept_result_does_not_keep_the_readings_of_a_file() -> None:
+    workshop = Workshop(Menu())
+    scene = workshop.keep(small_scene())
+    assert scene.pool is not None
+    pool = weakref.ref(scene.pool)
+    outcome = workshop.outcome(scene, Recipe(foundation="none"))
+    scene = workshop.drop_readings(scene.id)
+    assert pool() is None
+    assert outcome.num_bytes >= scene.image.nbytes + outcome.result.depth_m.nbytes
+
+
+def test_a_question_that_was_given_up_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    workshop = Workshop(Menu())
+    scene = workshop.keep(small_scene())
+    monkeypatch.setattr(workshop, "outcome", lambda *_: pytest.fail("nobody waits for it"))
+    incoming: list[Message] = [{"type": "http.request", "body": b"{}"}, {"type": "http.disconnect"}]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return incoming.pop(0)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    path = f"/scenes/{scene.id}/results"
+    scope = {"type": "http", "method": "POST", "path": path, "root_path": "", "query_string": b"", "headers": []}
+    asyncio.run(create_api(workshop)(scope, receive, send))
+    assert sent[0]["status"] == 400
+
+
+def test_flags_count_as_memory_of_a_scene() -> None:
+    anchors = Anchors([[1.0, 2.0]], [3.0], flag=["x" * 1000])
+    scene = small_scene()
+    assert scene.with_pool(anchors, "a", "table").num_bytes >= scene.image.nbytes + 8 * 64 * 48 + 4000
 
 
 def test_results_are_kept_within_their_bound(monkeypatch: pytest.MonkeyPatch) -> None:

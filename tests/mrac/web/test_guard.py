@@ -29,8 +29,9 @@ def test_a_request_under_a_strange_name_is_refused_also_for_files() -> None:
 
 
 def test_another_site_may_not_post(page: Page) -> None:
-    refused = page.client.post("/api/examples/room", headers={"origin": "https://evil.example"})
-    assert refused.status_code == 403
+    for origin in ("https://evil.example", "null", "http://[", ""):
+        refused = page.client.post("/api/examples/room", headers={"origin": origin})
+        assert refused.status_code == 403
     own = page.client.post("/api/examples/room", headers={"origin": "http://127.0.0.1:8008"})
     assert own.status_code == 200
 

@@ -36,6 +36,8 @@ def scene(make_scene: Callable[..., MadeScene]) -> Scene:
         ({"method": 3}, "text is needed"),
         ({"clicked": [[1, 2]]}, "three numbers"),
         ({"clicked": [[1, 2, float("inf")]]}, "three numbers"),
+        ({"clicked": [[1, 2, 10**400]]}, "three numbers"),
+        ({"clicked": ["x" * 1000]}, r"^.{1,200}$"),
         ({"clicked": "1,2,3"}, "a list"),
         ({"clicked": [[1, 2, 3]] * 501}, "at most 500"),
     ],

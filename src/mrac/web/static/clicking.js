@@ -4,7 +4,7 @@ import { $, element } from "./dom.js";
 import { hoverFrom, pixelUnder, readingNear, speak } from "./hover.js";
 import { report } from "./messages.js";
 import { panels } from "./panels.js";
-import { on, reference, set, setRecipe, state } from "./state.js";
+import { on, set, setRecipe, shown, state } from "./state.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const SAME_PX = 3; // so near to the cross a reading is the one that is meant
@@ -48,7 +48,7 @@ function moved([across, down], step) {
 }
 
 function toReading(step) {
-  const readings = (state.results[state.selected] ?? reference())?.readings;
+  const readings = shown()?.readings;
   if (!readings?.u.length) return;
   const count = readings.u.length;
   const next = state.hovered === null ? (step > 0 ? 0 : count - 1) : (state.hovered + step + count) % count;

@@ -29,12 +29,9 @@ function ask() {
   for (const column of columns.toReversed()) { // the last one sets the colours of all
     calibrate(scene, { ...state.recipe, method: columnMethod(column) }, controller.signal)
       .then((answer) => [answer, null])
-      .catch((error) => {
-        if (error.name === "AbortError") throw error;
-        return [null, error.message];
-      })
+      .catch((error) => [null, error.message])
       .then(([answer, message]) => {
-        if (controller.signal.aborted) return;
+        if (controller.signal.aborted) return; // a newer question is on its way
         left -= 1;
         set({
           results: state.results.with(column, answer),
@@ -42,8 +39,7 @@ function ask() {
           pending: left,
           ...(left ? {} : { answeredMs: performance.now() - started }),
         });
-      })
-      .catch(() => {}); // given up: a newer question is on its way
+      });
   }
 }
 

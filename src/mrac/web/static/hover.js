@@ -4,7 +4,7 @@ import { metres } from "./colours.js";
 import { columnTitle } from "./compute.js";
 import { $, element } from "./dom.js";
 import { panels } from "./panels.js";
-import { on, reference, set, state } from "./state.js";
+import { on, set, shown, state } from "./state.js";
 
 const REACH_PX = 11; // on the screen, within which a reading is meant
 
@@ -20,7 +20,7 @@ export function pixelUnder(view, event) {
 
 /** The index of the reading nearest to a pixel, within reach on the screen; null without one. */
 export function readingNear(pixel, view) {
-  const readings = (state.results[state.selected] ?? reference())?.readings;
+  const readings = shown()?.readings;
   if (!readings || !pixel || !state.showReadings) return null;
   let best = (REACH_PX * state.scene.width) / view.getBoundingClientRect().width;
   let found = null;
@@ -60,7 +60,7 @@ function row(answer, title, k) {
 
 /** The card on a reading: what it says, and what each column makes of it. */
 export function cardOf(k) {
-  const answer = state.results[state.selected] ?? reference();
+  const answer = shown();
   const { u, v, z_m: z, true_m: truth, wrong, clicked } = answer.readings;
   const origin = clicked[k] ? "added by hand" : wrong[k] ? `made wrong here; it was ${metres(truth[k])}` : "as it was read";
   const head = element("tr", {}, ...["", "verdict", "P(wrong)", "residual"].map((text) => element("th", { scope: "col", textContent: text })));
@@ -78,7 +78,7 @@ function placeCard(k) {
   card.hidden = k === null;
   if (k === null) return;
   card.replaceChildren(...cardOf(k));
-  const answer = state.results[state.selected] ?? reference();
+  const answer = shown();
   const view = (panels.find((panel) => panel.view === hoveredView) ?? panels[0]).view.getBoundingClientRect();
   const x = view.left + ((answer.readings.u[k] + 0.5) / answer.width) * view.width;
   const y = view.top + ((answer.readings.v[k] + 0.5) / answer.height) * view.height;
@@ -97,7 +97,7 @@ export function speak() {
   const { u, v } = state.cursor;
   const at = (answer) => `${metres(answer.depth[v * answer.width + u])} ± ${metres(answer.sigma[v * answer.width + u])}`;
   const parts = state.results.flatMap((answer, column) => (answer ? [`${columnTitle(column)} ${at(answer)}`] : []));
-  const answer = state.results[state.selected] ?? reference();
+  const answer = shown();
   const k = clampedHover();
   const reading = k === null ? "" : ` Reading of ${metres(answer.readings.z_m[k])}: ${answer.readings.keep[k] ? "kept" : "rejected"}, ${words(answer.readings.reason[k])}.`;
   $("spoken").textContent = `u ${u}, v ${v}: ${parts.join(", ")}.${reading}`;
@@ -119,7 +119,7 @@ export function start() {
 }
 
 function clampedHover() {
-  const answer = state.results[state.selected] ?? reference();
+  const answer = shown();
   return state.hovered !== null && answer && state.hovered < answer.readings.u.length ? state.hovered : null;
 }
 

@@ -2,7 +2,7 @@
 
 import { repair } from "./api.js";
 import { $, element } from "./dom.js";
-import { on, reference, set, state } from "./state.js";
+import { on, reference, setScene, state } from "./state.js";
 
 const SLOW_MS = 1500;
 
@@ -31,7 +31,7 @@ function warningOf({ name, message: text, advice, can_repair: fixable }) {
   button.addEventListener("click", async () => {
     button.disabled = true;
     try {
-      set({ scene: await repair(state.scene.id, name) });
+      setScene(await repair(state.scene.id, name));
     } catch (error) {
       report(error.message);
     }

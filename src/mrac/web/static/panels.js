@@ -4,7 +4,7 @@ import { columnMethod, columnTitle } from "./compute.js";
 import { metres } from "./colours.js";
 import { $, element } from "./dom.js";
 import { drawMarkers } from "./markers.js";
-import { on, reference, set, state } from "./state.js";
+import { on, set, shown, state } from "./state.js";
 
 export const panels = []; // {root, canvas, overlay, column}: column is -1 for the photo
 
@@ -86,7 +86,7 @@ function renderValue(panel) {
 
 export function drawOverlays() {
   for (const panel of panels) {
-    drawMarkers(panel.overlay, panel.column < 0 ? (state.results[state.selected] ?? reference()) : state.results[panel.column], panel.column < 0);
+    drawMarkers(panel.overlay, panel.column < 0 ? shown() : state.results[panel.column], panel.column < 0);
   }
 }
 

@@ -4,7 +4,7 @@ import { dropReadings, uploadReadings } from "./api.js";
 import { $, element } from "./dom.js";
 import { takeDrops } from "./drop.js";
 import { report } from "./messages.js";
-import { on, set, setRecipe, state } from "./state.js";
+import { on, setRecipe, setScene, state } from "./state.js";
 
 const ALL_UP_TO = 300; // readings of a file, that are all taken at first
 let chosen = []; // the files that wait to be read: one, or those of a COLMAP model
@@ -91,7 +91,7 @@ async function read() {
     const { count, dense } = scene.readings;
     report(null);
     const taken = dense ? 50 : count <= ALL_UP_TO ? count : ALL_UP_TO;
-    set({ scene, recipe: { ...state.recipe, num_readings: taken, share: 0 } });
+    setScene(scene, { ...state.recipe, num_readings: taken, share: 0 });
   } catch (error) {
     report(error.message);
   }
@@ -99,7 +99,7 @@ async function read() {
 
 async function handOnly() {
   try {
-    set({ scene: await dropReadings(state.scene.id) });
+    setScene(await dropReadings(state.scene.id));
   } catch (error) {
     report(error.message);
   }

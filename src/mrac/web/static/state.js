@@ -40,7 +40,12 @@ export function setRecipe(patch) {
 
 /** The answer whose numbers are shown where one is enough: the selected column's, or else any. */
 export function shown() {
-  return state.results[state.selected] ?? state.results.find(Boolean) ?? null;
+  return state.results[state.selected] ?? reference();
+}
+
+/** Takes a changed scene from the server, unless another picture has been loaded while it was asked for. */
+export function setScene(scene, recipe = state.recipe) {
+  if (scene.id === state.scene.id) set({ scene, recipe });
 }
 
 /** The answer that colours and markers go by: the last column's, or else any. */
