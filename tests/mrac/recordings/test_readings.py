@@ -138,6 +138,13 @@ def test_fields_of_a_cloud_of_any_layout() -> None:
         coordinates(message)
 
 
+def test_a_cloud_is_dense_only_where_every_position_is_finite() -> None:
+    xyz = np.arange(6.0).reshape(2, 3)
+    assert cloud(0, "cam", xyz).is_dense is True
+    xyz[1] = np.nan
+    assert cloud(0, "cam", xyz).is_dense is False
+
+
 def test_points_without_coordinates_are_left_out_and_cut_data_are_said() -> None:
     xyz = np.array([[1, 2, 3], [np.nan, 0, 0], [4, 5, 6], [np.inf, 0, 0]], np.float32)
     message = cloud(at(0), "lidar", xyz)
