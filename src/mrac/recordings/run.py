@@ -100,6 +100,8 @@ class BagRun:
                 found.append(f"{track.num_unstamped} messages of {topic} have no stamp: the time of recording is used")
         for topic, number in self.survey.num_broken.items():
             found.append(f"{number} messages of {topic} are damaged: left out")
+        for (parent, child), number in self.survey.transforms.refused.items():
+            found.append(f"{number} transforms {parent} → {child} have no rotation, or no finite numbers: ignored")
         if self.decoder.geometry.camera is None and not self._has_camera():
             found.append(f"no camera of {self.chosen.image}: no camera_info, points and readings are written")
         return found
