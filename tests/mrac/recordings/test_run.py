@@ -297,6 +297,18 @@ def test_header_stamps_count_not_the_order_of_recording(tmp_path: Path) -> None:
     assert sorted(found) == ["/mrac/depth/image", "/mrac/depth/image_mm", "/mrac/depth/sigma", "/mrac/diagnostics"]
 
 
+def test_cameras_without_stamps_hold_from_the_time_they_were_recorded_at(tmp_path: Path) -> None:
+    sent = depth_bag(2)
+    wide = Camera(50.0, 50.0, 39.5, 29.5, 80, 60)
+    sent[4] = Sent(sent[4].topic, sent[4].log_ns, info(0, "cam", wide))
+    sent[1].message.header.stamp.sec = sent[1].message.header.stamp.nanosec = 0
+    for i in (0, 2, 3, 5):
+        sent[i].message.header.stamp.sec = sent[i].message.header.stamp.nanosec = 0
+    run_bag(write_bag(tmp_path / "in.mcap", sent), tmp_path / "out.mcap")
+    found = [message.k[0] for _, message in written(tmp_path / "out.mcap")["/mrac/depth/camera_info"]]
+    assert found == [60.0, 50.0]
+
+
 def test_a_frame_that_fails_is_in_the_diagnostics_and_the_others_are_done(tmp_path: Path) -> None:
     sent = depth_bag(3)
     picture, _ = room()
