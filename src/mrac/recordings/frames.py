@@ -22,7 +22,7 @@ class Plan:
         images: (N,) their numbers in the topic, by the time they were recorded at.
         partners: (N, T) the numbers of the messages of each topic of readings; -1 for none.
         num_alone: images of the chosen time without readings.
-        num_unused: (T,) messages of each topic of readings that no image takes.
+        num_unused: (T,) messages of each topic of readings that no image takes, of the chosen time or not.
     """
 
     images: NDArray[np.int64]
@@ -82,18 +82,19 @@ def make_plan(found: Survey, chosen: Chosen, window: Window) -> Plan:
     last = np.inf if window.end_s is None else window.end_s
     inside = np.flatnonzero((since >= window.start_s) & (since <= last))[:: window.every]
     if not inside.size:
+        end = "on" if window.end_s is None else f"to {window.end_s:g} s"
         raise ContractError(
-            f"bag: no image of {chosen.image} from {window.start_s:g} s on; it lasts {float(since.max()):.3f} s"
+            f"bag: no image of {chosen.image} from {window.start_s:g} s {end}; it lasts {float(since.max()):.3f} s"
         )
     readings = [found.tracks[topic].stamps_ns for _, topic in chosen.readings]
-    pairs: Partners = partners(stamps[inside], readings, round(window.slop_s * 1e9))
-    paired = pairs.has_any
+    pairs: Partners = partners(stamps, readings, round(window.slop_s * 1e9))
+    paired = pairs.has_any[inside]
     if not paired.any():
         raise ContractError(
             f"bag: no image has readings within {window.slop_s:g} s ({_distance(stamps[inside], readings)}); give a "
             "larger --slop, or look at the clocks: stamps of headers are compared"
         )
-    return Plan(inside[paired], pairs.index[paired], int((~paired).sum()), pairs.num_unused)
+    return Plan(inside[paired], pairs.index[inside[paired]], int((~paired).sum()), pairs.num_unused)
 
 
 def _distance(images: NDArray[np.int64], readings: list[NDArray[np.int64]]) -> str:

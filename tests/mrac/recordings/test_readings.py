@@ -178,6 +178,10 @@ def test_a_camera_that_is_not_calibrated_is_said() -> None:
     message = SimpleNamespace(**{**vars_of(info_message(CLASSES, header(0, "cam"), CAMERA)), "k": np.zeros(9)})
     with pytest.raises(ContractError, match="/cam/camera_info: its K is 0"):
         camera_of_info(message, "/cam/camera_info")
+    message = SimpleNamespace(**{**vars_of(info_message(CLASSES, header(0, "cam"), CAMERA)), "p": np.zeros(12)})
+    assert camera_of_info(message, "/cam/camera_info") == CAMERA
+    with pytest.raises(ContractError, match="/cam/camera_info: its P is 0"):
+        camera_of_info(message, "/cam/camera_info", rectified=True)
 
 
 def vars_of(message: Any) -> dict[str, Any]:
