@@ -148,6 +148,28 @@ def test_depth_of_another_view_needs_both_cameras_or_registered(tmp_path: Path) 
     assert len(published(bag, topics, {"registered": True}).published) == 4
 
 
+def test_the_camera_of_a_rectified_depth_image_is_p(tmp_path: Path) -> None:
+    """As of `mrac bag`, which goes by the name of the depth image's topic."""
+    picture, z = room()
+    lens = info(at(0), "ir")
+    lens.k = lens.k * np.array([0.7, 1, 1, 1, 0.7, 1, 1, 1, 1])
+    lens.d = np.array([-0.3, 0.1, 0.0, 0.0, 0.0])
+    placed = transform(0, "cam", "ir", Pose.identity())
+    sent = [
+        Sent("/camera_info", at(0), info(at(0), "cam")),
+        Sent("/ir/camera_info", at(0), lens),
+        Sent("/tf_static", at(0), placed),
+        Sent("/image", at(0.1), image(at(0.1), "cam", picture)),
+        Sent("/ir/image_rect", at(0.11), image(at(0.1), "ir", z.astype(np.float32), "32FC1")),
+    ]
+    bag, tree = write_bag(tmp_path / "in.mcap", sent), TransformTree()
+    tree.add(placed, static=True)
+    topics = {"/image": "image", "/camera_info": "camera_info", "/ir/image_rect": "readings"}
+    node = published(bag, {**topics, "/ir/camera_info": "readings_camera_info"}, {"rectified_readings": True}, tree)
+    (expected,) = written(bag, tmp_path / "out.mcap")["~/readings"]
+    assert same(dict(node.published)["~/readings"], expected)
+
+
 def test_the_package_holds_together() -> None:
     root = ET.fromstring((PACKAGE / "package.xml").read_text())
     assert root.findtext("name") == "mrac_ros"

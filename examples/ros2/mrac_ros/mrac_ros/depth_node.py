@@ -30,6 +30,7 @@ PARAMETERS = {
     "compressed_image": False,  # `image` is a CompressedImage
     "compressed_readings": False,  # `readings` is a CompressedImage (compressedDepth)
     "rectified": False,
+    "rectified_readings": False,
     "registered": False,
     "fixed_frame": "",
     "tf_timeout": 0.1,
@@ -65,6 +66,7 @@ class DepthNode(Node):
             ),
             registered=self._value("registered"),
             rectified=self._value("rectified"),
+            rectified_depth=self._value("rectified_readings"),
             cloud_stride=self._value("cloud_stride"),
         )
         self._outputs = {
