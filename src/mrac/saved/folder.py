@@ -20,7 +20,7 @@ from mrac.config import KEYS, STAGES
 from mrac.errors import ContractError
 from mrac.io.files import write_json, write_whole
 from mrac.saved.card import model_card
-from mrac.saved.weight_options import files_of, names_a_path, user_files
+from mrac.saved.weight_options import files_of, may_be_read, may_be_saved, names_a_path, user_files
 from mrac.version import __version__
 
 MANIFEST: Final = "calibrator.json"
@@ -72,8 +72,8 @@ def load_saved(folder: Path) -> dict[str, Any]:
     """The configuration of a saved folder, its files checked and named by their paths here.
 
     Raises:
-        ContractError: the folder is not one of `save`, of a later version, or a file is missing, changed, or named by a
-            path outside of the folder.
+        ContractError: the folder is not one of `save`, of a later version, or a file is missing, changed, of a kind
+            that `save` does not write, or named by a path outside of the folder; or a model's folder holds others.
     """
     manifest = _manifest(folder)
     _check_version(manifest, folder)
@@ -83,7 +83,10 @@ def load_saved(folder: Path) -> dict[str, Any]:
     if unknown:
         raise ContractError(f"load: {folder}: {MANIFEST}: no entry {unknown[0]!r} belongs in a saved configuration")
     for name, stated in files.items():
-        _check_file(_inside(folder, name), stated, f"load: {folder}: {name}")
+        path = _inside(folder, name)
+        if not may_be_saved(path):
+            raise ContractError(f"load: {folder}: {name!r:.80} is no file that save writes; it may run code where read")
+        _check_file(path, stated, f"load: {folder}: {name}")
     _place(config, own, folder, list(files))
     _LOG.info("loaded %s, saved by mrac %s, with %d files of weights", folder, manifest["mrac"], len(files))
     return config
@@ -98,7 +101,9 @@ def _place(config: dict[str, Any], own: list[Any], folder: Path, files: list[str
             raise ContractError(f"load: {folder}: {MANIFEST}: own_files: {entry!r:.80} is no stage, option and path")
         if not any(name == parts[2] or name.startswith(f"{parts[2]}/") for name in files):
             raise ContractError(f"load: {folder}: {MANIFEST}: {parts[2]} is not among the files with a checksum")
-        named[parts[0], parts[1]] = str(_inside(folder, str(parts[2])))
+        path = _inside(folder, str(parts[2]))
+        _check_no_more(path, folder, files)
+        named[parts[0], parts[1]] = str(path)
     for stage in STAGES:
         table = config.get(stage)
         options = table.get("options") if isinstance(table, dict) else None
@@ -112,6 +117,14 @@ def _place(config: dict[str, Any], own: list[Any], folder: Path, files: list[str
                     f"load: {folder}: {stage}: {option}: {value!r:.80} names a file that is not in the folder; save "
                     "the calibrator again, where that file is"
                 )
+
+
+def _check_no_more(path: Path, folder: Path, files: list[str]) -> None:
+    """Raises `ContractError` where a model's folder, which is read as a whole, holds what has no checksum."""
+    for one in sorted(path.rglob("*")):  # of a file, nothing
+        name = one.relative_to(folder).as_posix()
+        if one.is_file() and may_be_read(one) and name not in files:
+            raise ContractError(f"load: {folder}: {name} is not among the files with a checksum; it was added later")
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
