@@ -127,7 +127,8 @@ class BagRun:
             restart: forget what is finished.
 
         Raises:
-            ContractError: the output is there already, or its .part is of other options.
+            ContractError: the output is there already, or its .part is of other options; or the recording could not be
+                read as far as the first time, as of a disk that fails: what is finished is kept.
         """
         part = checked_output(out, self.recording, restart)
         told = self._told(calibrator)
@@ -143,6 +144,12 @@ class BagRun:
                 if number >= done:
                     journal.add(entry)
                     report(entry.about)
+            if journal.num_entries < len(self.plan):
+                raise ContractError(
+                    f"{self.recording.path}: read to frame {journal.num_entries} of {len(self.plan)} only "
+                    f"({'; '.join(self.recording.faults)}), the first time to the last; these frames are kept: look at "
+                    "the disk and give the command again"
+                )
             write_recording(journal, self.channels, out, self._copy, self.options.compression)
         shutil.rmtree(part)
 

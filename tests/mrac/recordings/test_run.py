@@ -209,6 +209,26 @@ def _stopped_after(path: Path, out: Path, num: int) -> None:
         run.run(Calibrator(**FAST), out, report)
 
 
+def test_frames_that_a_failing_disk_kept_back_are_not_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, out = write_bag(tmp_path / "in.mcap", depth_bag(6)), tmp_path / "out.mcap"
+    with Recording(path) as recording:
+        run = BagRun(recording, choose(candidates(recording), None, (), None), BagOptions())
+        whole = recording._reader.messages
+
+        def failing(*args: Any, **named: Any) -> Any:
+            for number, message in enumerate(whole(*args, **named)):
+                if number == 7:
+                    raise OSError(5, "Input/output error")
+                yield message
+
+        monkeypatch.setattr(recording._reader, "messages", failing)
+        with pytest.raises(ContractError, match=r"read to frame 3 of 6 only .*Input/output error.*are kept"):
+            run.run(Calibrator(**FAST), out)
+    assert not out.exists()
+    assert [one.get("skipped", False) for one in run_bag(path, out)] == [True] * 3 + [False] * 3
+    assert len(written(out)["/mrac/depth/image"]) == 6
+
+
 def test_other_options_and_a_second_run_are_refused(tmp_path: Path) -> None:
     path, out = write_bag(tmp_path / "in.mcap", depth_bag(4)), tmp_path / "out.mcap"
     with pytest.raises(KeyboardInterrupt):
