@@ -98,9 +98,9 @@ def make_plan(found: Survey, chosen: Chosen, window: Window) -> Plan:
 
 
 def _distance(images: NDArray[np.int64], readings: list[NDArray[np.int64]]) -> str:
-    nearest = [partners(images, [some], np.iinfo(np.int64).max).index[:, 0] for some in readings if some.size]
-    some_each = [some for some in readings if some.size]
-    least = [int(np.abs(some[index] - images).min()) for some, index in zip(some_each, nearest, strict=True)]
+    present = [stamps for stamps in readings if stamps.size]
+    nearest = partners(images, present, np.iinfo(np.int64).max).index.T
+    least = [int(np.abs(stamps[index] - images).min()) for stamps, index in zip(present, nearest, strict=True)]
     return f"the nearest is {min(least) / 1e9:.3f} s away" if least else "there are none"
 
 
