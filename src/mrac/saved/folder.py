@@ -32,7 +32,8 @@ def save(folder: Path, config: Mapping[str, Any]) -> Path:
     """Writes the folder of a configuration.
 
     Args:
-        folder: created if missing; files of the same names are replaced, each whole or not at all.
+        folder: created if missing; files of the same names are replaced, each whole or not at all, and those of a
+            model's folder that was saved there before are removed.
         config: of `Calibrator.config`. Its cache is left out: where one keeps predictions is a matter of the machine.
 
     Returns:
@@ -60,6 +61,10 @@ def save(folder: Path, config: Mapping[str, Any]) -> Path:
     manifest.unlink(missing_ok=True)  # an older one would call complete what is about to change
     for source, name in copies:
         _copy(source, folder / name)
+    for entry in entries:
+        for left in _unlisted(folder / entry["path"], folder, list(listed)):  # of a model that was saved here before
+            if _below(left, folder):  # a link may lead to files of the user's
+                left.unlink()
     card = model_card(kept, list(listed))
     write_whole(folder / "README.md", lambda file: file.write(card.encode()))
     content = {"format": _FORMAT, "mrac": __version__, "config": kept, "own_files": entries, "files": listed}
@@ -102,7 +107,8 @@ def _place(config: dict[str, Any], own: list[Any], folder: Path, files: list[str
         if not any(name == parts[2] or name.startswith(f"{parts[2]}/") for name in files):
             raise ContractError(f"load: {folder}: {MANIFEST}: {parts[2]} is not among the files with a checksum")
         path = _inside(folder, str(parts[2]))
-        _check_no_more(path, folder, files)
+        if more := _unlisted(path, folder, files):
+            raise ContractError(f"load: {more[0]} is not among the files with a checksum; it was added later")
         named[parts[0], parts[1]] = str(path)
     for stage in STAGES:
         table = config.get(stage)
@@ -119,12 +125,10 @@ def _place(config: dict[str, Any], own: list[Any], folder: Path, files: list[str
                 )
 
 
-def _check_no_more(path: Path, folder: Path, files: list[str]) -> None:
-    """Raises `ContractError` where a model's folder, which is read as a whole, holds what has no checksum."""
-    for one in sorted(path.rglob("*")):  # of a file, nothing
-        name = one.relative_to(folder).as_posix()
-        if one.is_file() and may_be_read(one) and name not in files:
-            raise ContractError(f"load: {folder}: {name} is not among the files with a checksum; it was added later")
+def _unlisted(path: Path, folder: Path, files: list[str]) -> list[Path]:
+    """What a model's folder, which is read as a whole, holds besides the listed files; nothing for a file."""
+    found = [one for one in sorted(path.rglob("*")) if one.is_file() and may_be_read(one)]
+    return [one for one in found if one.relative_to(folder).as_posix() not in files]
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

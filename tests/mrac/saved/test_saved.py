@@ -172,6 +172,22 @@ def test_a_file_added_to_a_models_folder_is_refused(added: str, tmp_path: Path) 
         load_saved(folder)
 
 
+def test_of_another_model_saved_there_before_nothing_is_left(tmp_path: Path) -> None:
+    config = Calibrator("cfa_ols").config()
+    for name, files in (("a", ("config.json", "model.safetensors", "extra.json")), ("b", ("config.json", "w.onnx"))):
+        model = tmp_path / name
+        model.mkdir()
+        for file in files:
+            (model / file).write_text(f'"{name}"')
+        save(tmp_path / "saved", {**config, "foundation": {"name": "hf", "options": {"model": str(model)}}})
+        kept = Path(load_saved(tmp_path / "saved")["foundation"]["options"]["model"])
+        assert sorted(path.name for path in kept.iterdir()) == sorted(files)
+    assert (tmp_path / "a" / "extra.json").exists()
+    again = {**config, "foundation": {"name": "hf", "options": {"model": str(kept)}}}
+    save(tmp_path / "saved", again)
+    assert sorted(path.name for path in kept.iterdir()) == ["config.json", "w.onnx"], "where it was loaded from"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
