@@ -50,6 +50,8 @@ def coordinates(message: Any) -> FloatArray:
     Raises:
         ContractError: there is no x, y or z; see also `structured`.
     """
+    if not message.width * message.height:  # without a return some drivers send a message without fields
+        return np.empty((0, 3))
     records = structured(message)
     missing = [name for name in "xyz" if name not in (records.dtype.names or ())]
     if missing:

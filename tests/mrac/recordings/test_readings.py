@@ -145,6 +145,13 @@ def test_a_cloud_is_dense_only_where_every_position_is_finite() -> None:
     assert cloud(0, "cam", xyz).is_dense is False
 
 
+def test_a_cloud_without_points_needs_no_fields() -> None:
+    empty = cloud(0, "lidar", np.empty((0, 3)))
+    assert coordinates(empty).shape == (0, 3)
+    empty.fields, empty.point_step = [], 0
+    assert coordinates(empty).shape == (0, 3)
+
+
 def test_points_without_coordinates_are_left_out_and_cut_data_are_said() -> None:
     xyz = np.array([[1, 2, 3], [np.nan, 0, 0], [4, 5, 6], [np.inf, 0, 0]], np.float32)
     message = cloud(at(0), "lidar", xyz)
