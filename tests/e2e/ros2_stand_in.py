@@ -64,6 +64,7 @@ class Node:
     def __init__(self, name: str) -> None:
         self.name, self.parameters = name, dict[str, Any]()
         self.callbacks: dict[str, Callable[[Any], None]] = {}
+        self.qualities: dict[str, Any] = {}
         self.published: list[tuple[str, Any]] = []
         self.logged: list[str] = []
 
@@ -81,8 +82,8 @@ class Node:
 
         return SimpleNamespace(publish=publish)
 
-    def create_subscription(self, kind: Any, topic: str, callback: Callable[[Any], None], queue: int) -> None:
-        self.callbacks[topic] = callback
+    def create_subscription(self, kind: Any, topic: str, callback: Callable[[Any], None], quality: Any) -> None:
+        self.callbacks[topic], self.qualities[topic] = callback, quality
 
     def get_logger(self) -> Any:
         return SimpleNamespace(warning=self.logged.append)
@@ -97,7 +98,7 @@ class Subscriber:
     def __init__(self, node: Node, kind: Any, topic: str, qos_profile: Any = None) -> None:
         self.heard: list[Any] = []
         self.after: Callable[[], None] = lambda: None
-        node.create_subscription(kind, topic, self._hear, 5)
+        node.create_subscription(kind, topic, self._hear, qos_profile)
 
     def _hear(self, message: Any) -> None:
         self.heard.append(message)
@@ -132,11 +133,14 @@ class TransformException(Exception):  # noqa: N818  (tf2's name)
 
 
 class Buffer:
-    """tf2's buffer over a tree of ours."""
+    """tf2's buffer over a tree of ours; `late` comes while somebody waits, if a second thread listens."""
 
     tree: ClassVar[TransformTree]
+    late: ClassVar[list[Any]] = []
 
-    def lookup_transform(self, target: str, source: str, time: int) -> Any:
+    def lookup_transform(self, target: str, source: str, time: int, timeout: float = 0.0) -> Any:
+        while timeout and self.late:
+            self.tree.add(self.late.pop(), static=False)
         try:
             matrix = self.tree.pose(target, source, time).matrix
         except ContractError as error:
@@ -146,8 +150,32 @@ class Buffer:
         turn = SimpleNamespace(x=x, y=y, z=z, w=w)
         return SimpleNamespace(transform=SimpleNamespace(translation=shift, rotation=turn))
 
-    def lookup_transform_full(self, target: str, target_time: int, source: str, source_time: int, fixed: str) -> Any:
+    def lookup_transform_full(
+        self, target: str, target_time: int, source: str, source_time: int, fixed: str, timeout: float = 0.0
+    ) -> Any:
         raise TransformException(f"no frame {fixed}")
+
+
+class ExternalShutdownException(Exception):  # noqa: N818  (rclpy's name)
+    """rclpy's: the process is told to end."""
+
+
+class MultiThreadedExecutor:
+    """rclpy's: a node that waits in a callback needs a second thread. It is told to end at once."""
+
+    def __init__(self, num_threads: int) -> None:
+        assert num_threads > 1
+        self.nodes: list[Node] = []
+
+    def add_node(self, node: Node) -> None:
+        self.nodes.append(node)
+
+    def spin(self) -> None:
+        assert self.nodes
+        raise ExternalShutdownException
+
+    def shutdown(self) -> None:
+        self.nodes.clear()
 
 
 class Said:
@@ -166,7 +194,11 @@ class Said:
 def ros2(tree: TransformTree, overrides: dict[str, Any]) -> Iterator[None]:
     """The modules are there; parameters of nodes have these values."""
     modules: dict[str, dict[str, Any]] = {
-        "rclpy": {"init": lambda args=None: None, "spin": lambda node: None, "try_shutdown": lambda: None},
+        "rclpy": {"init": lambda args=None: None, "try_shutdown": lambda: None},
+        "rclpy.duration": {"Duration": lambda seconds: seconds},
+        "rclpy.executors": {
+            "MultiThreadedExecutor": MultiThreadedExecutor, "ExternalShutdownException": ExternalShutdownException,
+        },
         "rclpy.node": {"Node": Node},
         "rclpy.qos": {"qos_profile_sensor_data": "sensor data"},
         "rclpy.time": {"Time": SimpleNamespace(from_msg=stamp_ns)},

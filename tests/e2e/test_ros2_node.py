@@ -16,7 +16,7 @@ from mrac.recordings.opened import Recording
 from mrac.recordings.run import BagOptions, BagRun
 from mrac.recordings.topics import candidates, choose
 from mrac.recordings.transforms import TransformTree
-from tests.e2e.ros2_stand_in import Node, Replay, Said, ros2
+from tests.e2e.ros2_stand_in import Buffer, Node, Replay, Said, ros2
 from tests.mrac.recordings.bags import CAMERA, Sent, at, cloud, depth_bag, image, info, room, transform, write_bag
 
 PACKAGE = Path(__file__).parents[2] / "examples" / "ros2" / "mrac_ros"
@@ -104,6 +104,29 @@ def test_a_lidar_is_placed_by_tf_and_a_missing_transform_is_a_diagnostic(tmp_pat
         assert said in message.status[0].message
 
 
+def test_a_transform_that_comes_later_than_the_image_is_waited_for(tmp_path: Path) -> None:
+    picture, z = room()
+    v, u = (axis.ravel()[::7] for axis in np.mgrid[0:60, 0:80])
+    xyz = CAMERA.unproject(np.stack([u, v], 1), z[v, u]).astype(np.float32)
+    sent = [
+        Sent("/camera_info", at(0), info(at(0), "cam")),
+        Sent("/image", at(0.1), image(at(0.1), "cam", picture)),
+        Sent("/lidar", at(0.11), cloud(at(0.11), "lidar", xyz)),
+    ]
+    topics = {"/image": "image", "/camera_info": "camera_info", "/lidar": "readings"}
+    tree = TransformTree()
+    tree.add(transform(at(0), "cam", "lidar", Pose.identity()), static=False)
+    Buffer.late = [transform(at(0.2), "cam", "lidar", Pose.identity())]
+    node = published(write_bag(tmp_path / "in.mcap", sent), topics, {"readings": "cloud"}, tree)
+    assert "~/depth/image" in dict(node.published)
+
+
+def test_drivers_of_best_effort_are_heard_on_every_topic(tmp_path: Path) -> None:
+    with ros2(TransformTree(), PARAMETERS):
+        node = loaded(PACKAGE / "mrac_ros" / "depth_node.py").DepthNode()
+    assert node.qualities == dict.fromkeys(("image", "readings", "camera_info", "readings_camera_info"), "sensor data")
+
+
 def test_a_camera_that_is_not_calibrated_is_logged(tmp_path: Path) -> None:
     zero = info(at(0), "cam")
     zero.k[:] = 0
@@ -123,6 +146,28 @@ def test_depth_of_another_view_needs_both_cameras_or_registered(tmp_path: Path) 
     ((_, message),) = published(bag, topics, {}).published
     assert "`registered`" in message.status[0].message
     assert len(published(bag, topics, {"registered": True}).published) == 4
+
+
+def test_the_camera_of_a_rectified_depth_image_is_p(tmp_path: Path) -> None:
+    """As of `mrac bag`, which goes by the name of the depth image's topic."""
+    picture, z = room()
+    lens = info(at(0), "ir")
+    lens.k = lens.k * np.array([0.7, 1, 1, 1, 0.7, 1, 1, 1, 1])
+    lens.d = np.array([-0.3, 0.1, 0.0, 0.0, 0.0])
+    placed = transform(0, "cam", "ir", Pose.identity())
+    sent = [
+        Sent("/camera_info", at(0), info(at(0), "cam")),
+        Sent("/ir/camera_info", at(0), lens),
+        Sent("/tf_static", at(0), placed),
+        Sent("/image", at(0.1), image(at(0.1), "cam", picture)),
+        Sent("/ir/image_rect", at(0.11), image(at(0.1), "ir", z.astype(np.float32), "32FC1")),
+    ]
+    bag, tree = write_bag(tmp_path / "in.mcap", sent), TransformTree()
+    tree.add(placed, static=True)
+    topics = {"/image": "image", "/camera_info": "camera_info", "/ir/image_rect": "readings"}
+    node = published(bag, {**topics, "/ir/camera_info": "readings_camera_info"}, {"rectified_readings": True}, tree)
+    (expected,) = written(bag, tmp_path / "out.mcap")["~/readings"]
+    assert same(dict(node.published)["~/readings"], expected)
 
 
 def test_the_package_holds_together() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mrac.batch_jobs.job import Frame
 from mrac.batch_jobs.readings import Readings
+from mrac.errors import ContractError
 from mrac.recordings.opened import is_recording
 
 if TYPE_CHECKING:
@@ -53,8 +54,10 @@ def frame_content(path: str, row: int, readings: Readings) -> "tuple[Message, De
 
     run = _opened(path, readings)
     frames = raw_frames(run.recording, run.chosen, run.survey, run.plan, row)
-    raw = next(frames)
+    raw = next(frames, None)
     frames.close()  # type: ignore[attr-defined]
+    if raw is None:
+        raise ContractError(f"{path}: frame {row} cannot be read any more ({'; '.join(run.recording.faults)})")
     return raw.image, run.decoder.decode(raw)
 
 

@@ -28,13 +28,15 @@ def camera_of_info(message: Any, topic: str, *, rectified: bool = False) -> Came
         rectified: of the rectified image (P, no distortion) rather than of the raw one (K and D).
 
     Raises:
-        ContractError: it is not calibrated (K is 0), or of a distortion model that is not known.
+        ContractError: it is not calibrated (K is 0, or P of a rectified image), or of a distortion model that is not
+            known.
     """
     k, d, p = (np.asarray(getattr(message, name, getattr(message, name.upper(), ()))) for name in "kdp")
     roi = {name: int(getattr(message.roi, name)) for name in ("x_offset", "y_offset", "height", "width")}
-    if not k.any():
+    if not (p if rectified else k).any():
         raise ContractError(
-            f"{topic}: its K is 0, as of a camera that is not calibrated; calibrate it, or --camera FILE"
+            f"{topic}: its {'P' if rectified else 'K'} is 0, as of a camera that is not calibrated; calibrate it, or "
+            "--camera FILE"
         )
     content = {
         "width": int(message.width),

@@ -90,12 +90,12 @@ class Decoder:
         parts = []
         for column, message in raw.readings:
             kind, topic = self.chosen.readings[column]
-            header = self.recording.header(message)
+            frame, stamp_ns = self.recording.header(message).frame, self.recording.measured_ns(message)
             pose, depth_camera = None, None
-            if self._is_elsewhere(kind, header.frame, image_frame):
-                pose = self._pose(image_frame, raw.stamp_ns, header.frame, header.stamp_ns or message.log_ns)
+            if self._is_elsewhere(kind, frame, image_frame):
+                pose = self._pose(image_frame, raw.stamp_ns, frame, stamp_ns)
                 if kind == "depth":
-                    depth_camera = self.survey.cameras[topic].at(header.stamp_ns)
+                    depth_camera = self.survey.cameras[topic].at(stamp_ns)
             view = View(size=size, camera=camera, pose=pose, depth_camera=depth_camera)
             parts.append(readings_of(kind, self.recording.decoded(message), view, self.readings))
         return Frame(image, joined(parts), camera, raw.stamp_ns)

@@ -22,7 +22,7 @@ class Plan:
         images: (N,) their numbers in the topic, by the time they were recorded at.
         partners: (N, T) the numbers of the messages of each topic of readings; -1 for none.
         num_alone: images of the chosen time without readings.
-        num_unused: (T,) messages of each topic of readings that no image takes.
+        num_unused: (T,) messages of each topic of readings that no image takes, of the chosen time or not.
     """
 
     images: NDArray[np.int64]
@@ -82,24 +82,25 @@ def make_plan(found: Survey, chosen: Chosen, window: Window) -> Plan:
     last = np.inf if window.end_s is None else window.end_s
     inside = np.flatnonzero((since >= window.start_s) & (since <= last))[:: window.every]
     if not inside.size:
+        end = "on" if window.end_s is None else f"to {window.end_s:g} s"
         raise ContractError(
-            f"bag: no image of {chosen.image} from {window.start_s:g} s on; it lasts {float(since.max()):.3f} s"
+            f"bag: no image of {chosen.image} from {window.start_s:g} s {end}; it lasts {float(since.max()):.3f} s"
         )
     readings = [found.tracks[topic].stamps_ns for _, topic in chosen.readings]
-    pairs: Partners = partners(stamps[inside], readings, round(window.slop_s * 1e9))
-    paired = pairs.has_any
+    pairs: Partners = partners(stamps, readings, round(window.slop_s * 1e9))
+    paired = pairs.has_any[inside]
     if not paired.any():
         raise ContractError(
             f"bag: no image has readings within {window.slop_s:g} s ({_distance(stamps[inside], readings)}); give a "
             "larger --slop, or look at the clocks: stamps of headers are compared"
         )
-    return Plan(inside[paired], pairs.index[paired], int((~paired).sum()), pairs.num_unused)
+    return Plan(inside[paired], pairs.index[inside[paired]], int((~paired).sum()), pairs.num_unused)
 
 
 def _distance(images: NDArray[np.int64], readings: list[NDArray[np.int64]]) -> str:
-    nearest = [partners(images, [some], np.iinfo(np.int64).max).index[:, 0] for some in readings if some.size]
-    some_each = [some for some in readings if some.size]
-    least = [int(np.abs(some[index] - images).min()) for some, index in zip(some_each, nearest, strict=True)]
+    present = [stamps for stamps in readings if stamps.size]
+    nearest = partners(images, present, np.iinfo(np.int64).max).index.T
+    least = [int(np.abs(stamps[index] - images).min()) for stamps, index in zip(present, nearest, strict=True)]
     return f"the nearest is {min(least) / 1e9:.3f} s away" if least else "there are none"
 
 

@@ -27,6 +27,7 @@ class LiveDepth:
         readings: how they become anchors.
         registered: depth images show the image's view, whatever their frames are called.
         rectified: images are without distortion (image_rect): P of the CameraInfo is their camera.
+        rectified_depth: so are depth images of another frame, and P of theirs is their camera.
         cloud_stride: of the coloured cloud; 0: none.
         camera: of the images; set by `on_camera_info`.
         depth_camera: of depth images of another frame; set by `on_depth_camera_info`.
@@ -38,6 +39,7 @@ class LiveDepth:
     readings: ReadingOptions = field(default_factory=ReadingOptions)
     registered: bool = False
     rectified: bool = False
+    rectified_depth: bool = False
     cloud_stride: int = 4
     camera: Camera | None = None
     depth_camera: Camera | None = None
@@ -56,7 +58,7 @@ class LiveDepth:
         Raises:
             ContractError: it is not calibrated.
         """
-        self.depth_camera = camera_of_info(message, "the depth image's camera_info")
+        self.depth_camera = camera_of_info(message, "the depth image's camera_info", rectified=self.rectified_depth)
 
     def __call__(self, image: Any, reading: Any, look_up: Callable[[Any, Any], Pose]) -> dict[str, Any]:
         """The messages of a frame by their name in `mrac.recordings.outputs.OUTPUTS`; nothing is raised for one frame.

@@ -155,6 +155,10 @@ class Recording:
         except (struct.error, IndexError, UnicodeDecodeError) as error:
             raise ContractError(f"{message.topic}: a message has no readable header ({error})") from None
 
+    def measured_ns(self, message: Message) -> int:
+        """The stamp of a message's header; where it has none (0), the time it was recorded at."""
+        return self.header(message).stamp_ns or message.log_ns
+
 
 def is_recording(path: Path) -> bool:
     """Whether a path is that of a recording: by suffix, or a folder of ROS 2."""

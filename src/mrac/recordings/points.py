@@ -50,6 +50,8 @@ def coordinates(message: Any) -> FloatArray:
     Raises:
         ContractError: there is no x, y or z; see also `structured`.
     """
+    if not message.width * message.height:  # without a return some drivers send a message without fields
+        return np.empty((0, 3))
     records = structured(message)
     missing = [name for name in "xyz" if name not in (records.dtype.names or ())]
     if missing:
@@ -62,7 +64,10 @@ def coordinates(message: Any) -> FloatArray:
 
 
 def cloud_message(classes: MessageClasses, header: Any, columns: dict[str, NDArray[Any]]) -> Any:
-    """A PointCloud2 of one row with the named columns, each (N,), packed in this order."""
+    """A PointCloud2 of one row with the named columns, each (N,), packed in this order.
+
+    It is dense, in the word of PCL, where all positions are finite: whoever sees `is_dense` looks for no NaN.
+    """
     dtype = np.dtype([(name, column.dtype) for name, column in columns.items()])
     num = len(next(iter(columns.values())))
     records = np.empty(num, dtype)
@@ -88,5 +93,5 @@ def cloud_message(classes: MessageClasses, header: Any, columns: dict[str, NDArr
         point_step=dtype.itemsize,
         row_step=dtype.itemsize * num,
         data=classes.sequence(records.view(np.uint8).ravel() if num else np.empty(0, np.uint8)),
-        is_dense=True,
+        is_dense=all(bool(np.isfinite(columns[name]).all()) for name in "xyz"),
     )

@@ -17,12 +17,6 @@ from mrac.recordings.points import coordinates
 from mrac.sensors import Sensor
 from mrac.units import DEPTH_SCALES
 
-KINDS: Final = {
-    "depth": "a depth image: 32FC1 metres or 16UC1 millimetres (REP 118), also compressedDepth",
-    "cloud": "a PointCloud2",
-    "scan": "a LaserScan (REP 117)",
-    "range": "a Range: one distance within a cone (REP 117)",
-}
 _WIDEST_RAD: Final = math.radians(150.0)  # of a cone; a wider one has no place in an image
 
 
@@ -62,7 +56,8 @@ def readings_of(kind: str, message: Any, view: View, options: ReadingOptions) ->
     """The anchors of a message.
 
     Args:
-        kind: of KINDS.
+        kind: `depth` (an Image by REP 118, or compressedDepth), `cloud` (PointCloud2), `scan` (LaserScan) or `range`
+            (Range), these two by REP 117.
         message: of that type.
         view: see there.
         options: see there.

@@ -100,6 +100,8 @@ class BagRun:
                 found.append(f"{track.num_unstamped} messages of {topic} have no stamp: the time of recording is used")
         for topic, number in self.survey.num_broken.items():
             found.append(f"{number} messages of {topic} are damaged: left out")
+        for (parent, child), number in self.survey.transforms.refused.items():
+            found.append(f"{number} transforms {parent} → {child} have no rotation, or no finite numbers: ignored")
         if self.decoder.geometry.camera is None and not self._has_camera():
             found.append(f"no camera of {self.chosen.image}: no camera_info, points and readings are written")
         return found
@@ -125,7 +127,8 @@ class BagRun:
             restart: forget what is finished.
 
         Raises:
-            ContractError: the output is there already, or its .part is of other options.
+            ContractError: the output is there already, or its .part is of other options; or the recording could not be
+                read as far as the first time, as of a disk that fails: what is finished is kept.
         """
         part = checked_output(out, self.recording, restart)
         told = self._told(calibrator)
@@ -141,6 +144,12 @@ class BagRun:
                 if number >= done:
                     journal.add(entry)
                     report(entry.about)
+            if journal.num_entries < len(self.plan):
+                raise ContractError(
+                    f"{self.recording.path}: read to frame {journal.num_entries} of {len(self.plan)} only "
+                    f"({'; '.join(self.recording.faults)}), the first time to the last; these frames are kept: look at "
+                    "the disk and give the command again"
+                )
             write_recording(journal, self.channels, out, self._copy, self.options.compression)
         shutil.rmtree(part)
 

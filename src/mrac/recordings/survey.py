@@ -115,9 +115,8 @@ def survey(recording: Recording, chosen: Chosen, report: Callable[[int], object]
             elif message.raw[16:] != last_info.get(message.topic):  # all but the stamp
                 last_info[message.topic] = message.raw[16:]
                 for image in infos[message.topic]:
-                    _note_camera(
-                        found.cameras[image], recording.decoded(message), message.topic, image, header.stamp_ns
-                    )
+                    stamp_ns = header.stamp_ns or message.log_ns
+                    _note_camera(found.cameras[image], recording.decoded(message), message.topic, image, stamp_ns)
         except ContractError:
             found.num_broken[message.topic] = found.num_broken.get(message.topic, 0) + 1
     return found

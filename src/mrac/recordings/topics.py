@@ -1,5 +1,6 @@
 """Which topics of a recording are images, depth, clouds, scans, ranges and cameras; and which are taken if unnamed."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -106,7 +107,7 @@ def choose(
 
 def is_rectified(topic: str) -> bool:
     """Whether an image's topic is, by the names of image_proc, one without distortion."""
-    return "rect" in _base(topic).rpartition("/")[2]
+    return re.search(r"(^|_)rect(ified)?(_|$)", _base(topic).rpartition("/")[2]) is not None
 
 
 def _picture(recording: Recording, topic: str) -> tuple[str, str]:

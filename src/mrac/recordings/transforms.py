@@ -1,7 +1,8 @@
 """Transforms between the frames of a robot over time (tf2's messages): a tree, interpolated between its stamps."""
 
+import math
 from array import array
-from collections import deque
+from collections import Counter, deque
 from typing import Any
 
 import numpy as np
@@ -15,20 +16,28 @@ class TransformTree:
 
     A pose between two stamps is interpolated: the shift along a line, the rotation along the shortest arc. Static ones
     hold always. Memory: 64 bytes for every transform of /tf.
+
+    Attributes:
+        refused: how often a transform (parent, child) came without a rotation or with a number that is not finite.
+            As in tf2, it is ignored, and nothing else of its message is.
     """
 
     def __init__(self) -> None:
         self._edges: dict[tuple[str, str], _Series] = {}
         self._static: dict[tuple[str, str], Pose] = {}
+        self.refused: Counter[tuple[str, str]] = Counter()
 
     def add(self, message: Any, *, static: bool) -> None:
         """Adds the transforms of a TFMessage."""
         for one in message.transforms:
             edge = (frame_name(one.header.frame_id), frame_name(one.child_frame_id))
-            if static:
-                self._static[edge] = pose_of(one.transform)
+            turn, shift = _numbers(one.transform)
+            if not any(turn) or not all(map(math.isfinite, (*turn, *shift))):
+                self.refused[edge] += 1
+            elif static:
+                self._static[edge] = Pose.from_quaternion(turn, shift)
             else:
-                self._edges.setdefault(edge, _Series()).add(stamp_ns(one.header.stamp), *_numbers(one.transform))
+                self._edges.setdefault(edge, _Series()).add(stamp_ns(one.header.stamp), turn, shift)
 
     @property
     def frames(self) -> list[str]:

@@ -1,8 +1,9 @@
 """Runs kernels that release the interpreter lock on all the cores this process may use."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Final, TypeVar
 
@@ -19,6 +20,21 @@ def limit_cores(number: int) -> None:
     """
     global _limit  # noqa: PLW0603  (a property of the process, as the affinity is)
     _limit = number
+
+
+@contextmanager
+def inherited(environment: Mapping[str, str]) -> Iterator[None]:
+    """Sets variables that processes started meanwhile inherit: BLAS counts its threads when it is loaded, no later."""
+    before = {name: os.environ.get(name) for name in environment}
+    os.environ.update(environment)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def num_cores() -> int:

@@ -20,7 +20,7 @@ from mrac.config import KEYS, STAGES
 from mrac.errors import ContractError
 from mrac.io.files import write_json, write_whole
 from mrac.saved.card import model_card
-from mrac.saved.weight_options import files_of, names_a_path, user_files
+from mrac.saved.weight_options import files_of, may_be_read, may_be_saved, names_a_path, user_files
 from mrac.version import __version__
 
 MANIFEST: Final = "calibrator.json"
@@ -32,7 +32,8 @@ def save(folder: Path, config: Mapping[str, Any]) -> Path:
     """Writes the folder of a configuration.
 
     Args:
-        folder: created if missing; files of the same names are replaced, each whole or not at all.
+        folder: created if missing; files of the same names are replaced, each whole or not at all, and those of a
+            model's folder that was saved there before are removed.
         config: of `Calibrator.config`. Its cache is left out: where one keeps predictions is a matter of the machine.
 
     Returns:
@@ -60,6 +61,10 @@ def save(folder: Path, config: Mapping[str, Any]) -> Path:
     manifest.unlink(missing_ok=True)  # an older one would call complete what is about to change
     for source, name in copies:
         _copy(source, folder / name)
+    for entry in entries:
+        for left in _unlisted(folder / entry["path"], folder, list(listed)):  # of a model that was saved here before
+            if _below(left, folder):  # a link may lead to files of the user's
+                left.unlink()
     card = model_card(kept, list(listed))
     write_whole(folder / "README.md", lambda file: file.write(card.encode()))
     content = {"format": _FORMAT, "mrac": __version__, "config": kept, "own_files": entries, "files": listed}
@@ -72,8 +77,8 @@ def load_saved(folder: Path) -> dict[str, Any]:
     """The configuration of a saved folder, its files checked and named by their paths here.
 
     Raises:
-        ContractError: the folder is not one of `save`, of a later version, or a file is missing, changed, or named by a
-            path outside of the folder.
+        ContractError: the folder is not one of `save`, of a later version, or a file is missing, changed, of a kind
+            that `save` does not write, or named by a path outside of the folder; or a model's folder holds others.
     """
     manifest = _manifest(folder)
     _check_version(manifest, folder)
@@ -83,7 +88,10 @@ def load_saved(folder: Path) -> dict[str, Any]:
     if unknown:
         raise ContractError(f"load: {folder}: {MANIFEST}: no entry {unknown[0]!r} belongs in a saved configuration")
     for name, stated in files.items():
-        _check_file(_inside(folder, name), stated, f"load: {folder}: {name}")
+        path = _inside(folder, name)
+        if not may_be_saved(path):
+            raise ContractError(f"load: {folder}: {name!r:.80} is no file that save writes; it may run code where read")
+        _check_file(path, stated, f"load: {folder}: {name}")
     _place(config, own, folder, list(files))
     _LOG.info("loaded %s, saved by mrac %s, with %d files of weights", folder, manifest["mrac"], len(files))
     return config
@@ -98,7 +106,10 @@ def _place(config: dict[str, Any], own: list[Any], folder: Path, files: list[str
             raise ContractError(f"load: {folder}: {MANIFEST}: own_files: {entry!r:.80} is no stage, option and path")
         if not any(name == parts[2] or name.startswith(f"{parts[2]}/") for name in files):
             raise ContractError(f"load: {folder}: {MANIFEST}: {parts[2]} is not among the files with a checksum")
-        named[parts[0], parts[1]] = str(_inside(folder, str(parts[2])))
+        path = _inside(folder, str(parts[2]))
+        if more := _unlisted(path, folder, files):
+            raise ContractError(f"load: {more[0]} is not among the files with a checksum; it was added later")
+        named[parts[0], parts[1]] = str(path)
     for stage in STAGES:
         table = config.get(stage)
         options = table.get("options") if isinstance(table, dict) else None
@@ -112,6 +123,12 @@ def _place(config: dict[str, Any], own: list[Any], folder: Path, files: list[str
                     f"load: {folder}: {stage}: {option}: {value!r:.80} names a file that is not in the folder; save "
                     "the calibrator again, where that file is"
                 )
+
+
+def _unlisted(path: Path, folder: Path, files: list[str]) -> list[Path]:
+    """What a model's folder, which is read as a whole, holds besides the listed files; nothing for a file."""
+    found = [one for one in sorted(path.rglob("*")) if one.is_file() and may_be_read(one)]
+    return [one for one in found if one.relative_to(folder).as_posix() not in files]
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -46,6 +46,16 @@ def _is_path(option: str, value: str) -> bool:
     return (option in _FOLDERS or (len(path.parts) > 1 and option != "weights")) and path.exists()
 
 
+def may_be_saved(path: Path) -> bool:
+    """Whether a file is of a kind that `save` copies: numbers and text, no pickle."""
+    return path.suffix.lower() in _SUFFIXES
+
+
+def may_be_read(path: Path) -> bool:
+    """Whether whoever is given a model's folder may take a file in it for settings or weights."""
+    return path.suffix.lower() in (*_SUFFIXES, *_PICKLED)
+
+
 def files_of(path: Path, where: str) -> list[tuple[Path, str]]:
     """What is to be copied for an option, and each file's name below the option's own folder.
 
@@ -56,11 +66,11 @@ def files_of(path: Path, where: str) -> list[tuple[Path, str]]:
         ContractError: the weights are a pickle, or lie outside of the network's file.
     """
     if path.is_dir():
-        inside = sorted(one for one in (*path.glob("*"), *path.glob("*/*")) if one.suffix.lower() in _SUFFIXES)
+        inside = sorted(one for one in (*path.glob("*"), *path.glob("*/*")) if may_be_saved(one))
         if not inside:
             raise ContractError(f"{where}: {path} holds no {', '.join(_SUFFIXES)} file: nothing to save")
         return [(one, one.relative_to(path).as_posix()) for one in inside if one.is_file()]
-    if path.suffix.lower() not in _SUFFIXES:
+    if not may_be_saved(path):
         raise ContractError(
             f"{where}: {path.name} may run code where it is read; only {', '.join(_SUFFIXES)} are saved. Convert it "
             "to .onnx or .safetensors first"

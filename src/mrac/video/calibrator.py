@@ -9,9 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from mrac.anchors import Anchors
+from mrac.anchors._validity import USABLE, usable
 from mrac.arguments import check_call
 from mrac.camera import Camera
-from mrac.conventions import FloatArray, ImageArray, in_image
+from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.gp.features import LengthScales, features_without_image
 from mrac.pipeline import Calibrator
@@ -194,7 +195,7 @@ class VideoCalibrator:
         self, carried: Carried, anchors: Anchors, relative: RelativeDepth | None, shape: tuple[int, int]
     ) -> Drift:
         """The common error of the carried readings."""
-        good = in_image(anchors.uv_px, (shape[1], shape[0])) & np.isfinite(anchors.z_m) & (anchors.z_m > 0.0)
+        good = usable(anchors, shape, None).reason == USABLE
         if not len(carried) or not good.any():
             return Drift(np.zeros(4), self._drift_var, False, 1.0)
         current = Carried.of(anchors, good)

@@ -42,16 +42,17 @@ def recorded_frames(path: Path, image_topic: str | None = None) -> Iterator[View
         topics |= {} if photo is None else {photo: "photo"}
         waiting: dict[int, dict[str, Message]] = {}
         for message in recording.messages(list(topics)):
-            stamp = recording.header(message).stamp_ns
+            stamp = recording.measured_ns(message)
             waiting.setdefault(stamp, {})[topics[message.topic]] = message
             if len(waiting) > _WAITING:
-                yield from _frame(recording, *_oldest(waiting), photo)
+                yield from _frame(recording, *_first(waiting), photo)
         while waiting:
-            yield from _frame(recording, *_oldest(waiting), photo)
+            yield from _frame(recording, *_first(waiting), photo)
 
 
-def _oldest(waiting: dict[int, dict[str, Message]]) -> tuple[int, dict[str, Message]]:
-    stamp = min(waiting)
+def _first(waiting: dict[int, dict[str, Message]]) -> tuple[int, dict[str, Message]]:
+    # Not that of the least stamp: after a clock that was set back, that one has only just begun to arrive.
+    stamp = next(iter(waiting))
     return stamp, waiting.pop(stamp)
 
 

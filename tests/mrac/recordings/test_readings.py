@@ -138,6 +138,20 @@ def test_fields_of_a_cloud_of_any_layout() -> None:
         coordinates(message)
 
 
+def test_a_cloud_is_dense_only_where_every_position_is_finite() -> None:
+    xyz = np.arange(6.0).reshape(2, 3)
+    assert cloud(0, "cam", xyz).is_dense is True
+    xyz[1] = np.nan
+    assert cloud(0, "cam", xyz).is_dense is False
+
+
+def test_a_cloud_without_points_needs_no_fields() -> None:
+    empty = cloud(0, "lidar", np.empty((0, 3)))
+    assert coordinates(empty).shape == (0, 3)
+    empty.fields, empty.point_step = [], 0
+    assert coordinates(empty).shape == (0, 3)
+
+
 def test_points_without_coordinates_are_left_out_and_cut_data_are_said() -> None:
     xyz = np.array([[1, 2, 3], [np.nan, 0, 0], [4, 5, 6], [np.inf, 0, 0]], np.float32)
     message = cloud(at(0), "lidar", xyz)
@@ -171,6 +185,10 @@ def test_a_camera_that_is_not_calibrated_is_said() -> None:
     message = SimpleNamespace(**{**vars_of(info_message(CLASSES, header(0, "cam"), CAMERA)), "k": np.zeros(9)})
     with pytest.raises(ContractError, match="/cam/camera_info: its K is 0"):
         camera_of_info(message, "/cam/camera_info")
+    message = SimpleNamespace(**{**vars_of(info_message(CLASSES, header(0, "cam"), CAMERA)), "p": np.zeros(12)})
+    assert camera_of_info(message, "/cam/camera_info") == CAMERA
+    with pytest.raises(ContractError, match="/cam/camera_info: its P is 0"):
+        camera_of_info(message, "/cam/camera_info", rectified=True)
 
 
 def vars_of(message: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from mrac.recordings.opened import Recording
 from mrac.recordings.outputs import REASON_CODES, millimetres
 from mrac.recordings.points import structured
 from mrac.recordings.run import JOURNAL, BagOptions, BagRun
-from mrac.recordings.topics import candidates, choose
+from mrac.recordings.topics import candidates, choose, is_rectified
 from mrac.video import VideoCalibrator
 from tests.mrac.recordings.bags import (
     CAMERA,
@@ -209,6 +209,26 @@ def _stopped_after(path: Path, out: Path, num: int) -> None:
         run.run(Calibrator(**FAST), out, report)
 
 
+def test_frames_that_a_failing_disk_kept_back_are_not_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, out = write_bag(tmp_path / "in.mcap", depth_bag(6)), tmp_path / "out.mcap"
+    with Recording(path) as recording:
+        run = BagRun(recording, choose(candidates(recording), None, (), None), BagOptions())
+        whole = recording._reader.messages
+
+        def failing(*args: Any, **named: Any) -> Any:
+            for number, message in enumerate(whole(*args, **named)):
+                if number == 7:
+                    raise OSError(5, "Input/output error")
+                yield message
+
+        monkeypatch.setattr(recording._reader, "messages", failing)
+        with pytest.raises(ContractError, match=r"read to frame 3 of 6 only .*Input/output error.*are kept"):
+            run.run(Calibrator(**FAST), out)
+    assert not out.exists()
+    assert [one.get("skipped", False) for one in run_bag(path, out)] == [True] * 3 + [False] * 3
+    assert len(written(out)["/mrac/depth/image"]) == 6
+
+
 def test_other_options_and_a_second_run_are_refused(tmp_path: Path) -> None:
     path, out = write_bag(tmp_path / "in.mcap", depth_bag(4)), tmp_path / "out.mcap"
     with pytest.raises(KeyboardInterrupt):
@@ -261,14 +281,22 @@ def test_which_images_are_taken_and_what_has_no_partner(tmp_path: Path) -> None:
         assert len(run) == 10
         assert run.notes == [f"10 images of {IMAGE} have no readings within 0.02 s: left out"]
         run = BagRun(recording, chosen, BagOptions(window=Window(start_s=0.5, end_s=1.5, every=3, slop_s=0.11)))
-        assert (run.plan.images.tolist(), run.notes[-1]) == (
-            [5, 8, 11, 14],
-            f"6 messages of {DEPTH} belong to no image within 0.11 s",
-        )
+        assert (run.plan.images.tolist(), run.notes) == ([5, 8, 11, 14], []), "others belong to images not asked for"
         with pytest.raises(ContractError, match=r"no image has readings within 0\.001 s \(the nearest is 0\.003 s"):
             BagRun(recording, chosen, BagOptions(window=Window(slop_s=0.001)))
         with pytest.raises(ContractError, match=r"from 5 s on; it lasts 1\.900 s"):
             BagRun(recording, chosen, BagOptions(window=Window(start_s=5)))
+        with pytest.raises(ContractError, match=r"from 1 s to 0\.5 s; it lasts 1\.900 s"):
+            BagRun(recording, chosen, BagOptions(window=Window(start_s=1, end_s=0.5)))
+
+
+def test_readings_of_an_image_that_is_missing_are_counted_whichever_images_are_asked_for(tmp_path: Path) -> None:
+    path = write_bag(tmp_path / "in.mcap", [one for i, one in enumerate(depth_bag(6)) if i not in (6, 9)])
+    with Recording(path) as recording:
+        chosen = choose(candidates(recording), None, (), None)
+        for window in (Window(), Window(every=2), Window(end_s=0.1)):
+            run = BagRun(recording, chosen, BagOptions(window=window))
+            assert run.notes == [f"2 messages of {DEPTH} belong to no image within 0.02 s"]
 
 
 def test_header_stamps_count_not_the_order_of_recording(tmp_path: Path) -> None:
@@ -295,6 +323,18 @@ def test_header_stamps_count_not_the_order_of_recording(tmp_path: Path) -> None:
         run.run(Calibrator(**FAST), tmp_path / "bare_out.mcap")
     found = written(tmp_path / "bare_out.mcap")
     assert sorted(found) == ["/mrac/depth/image", "/mrac/depth/image_mm", "/mrac/depth/sigma", "/mrac/diagnostics"]
+
+
+def test_cameras_without_stamps_hold_from_the_time_they_were_recorded_at(tmp_path: Path) -> None:
+    sent = depth_bag(2)
+    wide = Camera(50.0, 50.0, 39.5, 29.5, 80, 60)
+    sent[4] = Sent(sent[4].topic, sent[4].log_ns, info(0, "cam", wide))
+    sent[1].message.header.stamp.sec = sent[1].message.header.stamp.nanosec = 0
+    for i in (0, 2, 3, 5):
+        sent[i].message.header.stamp.sec = sent[i].message.header.stamp.nanosec = 0
+    run_bag(write_bag(tmp_path / "in.mcap", sent), tmp_path / "out.mcap")
+    found = [message.k[0] for _, message in written(tmp_path / "out.mcap")["/mrac/depth/camera_info"]]
+    assert found == [60.0, 50.0]
 
 
 def test_a_frame_that_fails_is_in_the_diagnostics_and_the_others_are_done(tmp_path: Path) -> None:
@@ -362,6 +402,17 @@ def test_topics_that_are_not_clear_are_asked_for(tmp_path: Path) -> None:
 
 def test_sixteen_bits_hold_what_rep_118_says() -> None:
     assert millimetres(np.array([[0.0001, 1.2345, 65.535, 65.536, 400.0]])).tolist() == [[1, 1234, 65535, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("topic", "rectified"),
+    [
+        ("/cam/image_rect", True), ("/cam/image_rect_color/compressed", True), ("/depth/image_rect_raw", True),
+        ("/cam/rectified", True), ("/cam/image_raw", False), ("/cam/image_corrected", False), ("/direct", False),
+    ],
+)  # fmt: skip
+def test_rectified_is_a_word_of_the_topics_name(topic: str, rectified: bool) -> None:
+    assert is_rectified(topic) is rectified
 
 
 def test_a_journal_gives_back_what_it_got(tmp_path: Path) -> None:

@@ -60,3 +60,29 @@ def test_frames_that_are_not_connected_are_named() -> None:
     tree.add(transform(0, "world", "lidar", BASE_FROM_LIDAR), static=True)
     with pytest.raises(ContractError, match=r"'lidar' to 'camera'; .* base, camera, lidar, world.*--pose"):
         tree.pose("camera", "lidar", 0)
+
+
+def test_one_transform_without_a_rotation_is_ignored_and_no_other_of_its_message() -> None:
+    nan = transform(0, "base", "imu", BASE_FROM_CAMERA)
+    nan.transforms[0].transform.translation.x = float("nan")
+    for static in (True, False):
+        tree, message = TransformTree(), transform(0, "base", "gps", BASE_FROM_CAMERA)
+        message.transforms[0].transform.rotation.w = 0.0
+        message.transforms[0].transform.rotation.x = 0.0
+        message.transforms[0].transform.rotation.y = 0.0
+        message.transforms[0].transform.rotation.z = 0.0
+        message.transforms += nan.transforms + transform(0, "base", "lidar", BASE_FROM_LIDAR).transforms
+        tree.add(message, static=static)
+        np.testing.assert_allclose(tree.pose("base", "lidar", 0).matrix, BASE_FROM_LIDAR.matrix, atol=1e-12)
+        assert tree.refused == {("base", "gps"): 1, ("base", "imu"): 1}
+        assert tree.frames == ["base", "lidar"]
+
+
+def test_a_transform_without_a_rotation_among_good_ones_changes_none_between() -> None:
+    tree = TransformTree()
+    for t in (0, 1, 2):
+        message = transform(at(t), "odom", "base", pose((0, 0, 0), (t, 0, 0)))
+        if t == 1:
+            message.transforms[0].transform.rotation.w = 0.0
+        tree.add(message, static=False)
+    assert tree.pose("odom", "base", at(1.5)).matrix[0, 3] == pytest.approx(1.5)

@@ -1,5 +1,6 @@
 """A calibrator as a folder: comes back the same, elsewhere too; a changed or hostile folder is refused in words."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 from mrac import Calibrator, ContractError
 from mrac.foundation.embedded import NETWORK
 from mrac.runtime.weight_files import WEIGHTS
+from mrac.saved.folder import load_saved, save
 from tests.conftest import MadeScene
 from tests.onnx_file import Node, write_onnx
 
@@ -138,6 +140,52 @@ def test_a_file_without_a_checksum_is_refused(saved: Path) -> None:
 
     with pytest.raises(ContractError, match="not among the files with a checksum"):
         Calibrator.load(changed(saved, unlisted))
+
+
+def test_a_pickle_with_a_checksum_is_refused_too(saved: Path) -> None:
+    below = "weights/head/weights/head.ckpt"
+    (saved / below).write_bytes(b"code")
+    digest = hashlib.sha256(b"code").hexdigest()
+
+    def listed(content: dict[str, Any]) -> None:
+        content["files"][below] = {"bytes": 4, "sha256": digest}
+        content["own_files"][-1]["path"] = below
+
+    with pytest.raises(ContractError, match=r"head\.ckpt' is no file that save writes; it may run code"):
+        Calibrator.load(changed(saved, listed))
+
+
+@pytest.mark.parametrize("added", ["pytorch_model.bin", "unet/config.json"])
+def test_a_file_added_to_a_models_folder_is_refused(added: str, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    (model / "unet").mkdir(parents=True)
+    (model / "config.json").write_text('{"model_type": "depth_anything"}')
+    (model / "model.safetensors").write_bytes(b"0")
+    folder = tmp_path / "saved"
+    save(folder, {**Calibrator("cfa_ols").config(), "foundation": {"name": "hf", "options": {"model": str(model)}}})
+    (folder / "notes.txt").touch()
+    assert load_saved(folder)["foundation"]["options"]["model"] == str(folder / "weights" / "foundation" / "model")
+    path = folder / "weights" / "foundation" / "model" / added
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    with pytest.raises(ContractError, match=f"foundation/model/{added} is not among the files with a checksum"):
+        load_saved(folder)
+
+
+def test_of_another_model_saved_there_before_nothing_is_left(tmp_path: Path) -> None:
+    config = Calibrator("cfa_ols").config()
+    for name, files in (("a", ("config.json", "model.safetensors", "extra.json")), ("b", ("config.json", "w.onnx"))):
+        model = tmp_path / name
+        model.mkdir()
+        for file in files:
+            (model / file).write_text(f'"{name}"')
+        save(tmp_path / "saved", {**config, "foundation": {"name": "hf", "options": {"model": str(model)}}})
+        kept = Path(load_saved(tmp_path / "saved")["foundation"]["options"]["model"])
+        assert sorted(path.name for path in kept.iterdir()) == sorted(files)
+    assert (tmp_path / "a" / "extra.json").exists()
+    again = {**config, "foundation": {"name": "hf", "options": {"model": str(kept)}}}
+    save(tmp_path / "saved", again)
+    assert sorted(path.name for path in kept.iterdir()) == ["config.json", "w.onnx"], "where it was loaded from"
 
 
 @pytest.mark.parametrize(

@@ -189,3 +189,17 @@ def test_a_refused_frame_leaves_the_state_as_it_was() -> None:
 def test_an_impossible_number_of_carried_readings_is_refused(most: object) -> None:
     with pytest.raises(ContractError, match="max_carried"):
         plain(max_carried=most)
+
+
+def test_a_reading_without_a_usable_deviation_spoils_no_later_frame() -> None:
+    rng, video = np.random.default_rng(4), plain()
+    image, relative = texture(), RelativeDepth(np.log(plane()), "log_depth")
+    for number in range(3):
+        anchors = draw(plane(), 12, rng, 0.02)
+        if number == 1 and anchors.sigma_m is not None:
+            broken = np.where(np.arange(12) == 5, np.nan, anchors.sigma_m)
+            anchors = Anchors(anchors.uv_px, anchors.z_m, broken)
+        result = video(image, anchors, relative)
+        assert (result.anchors.reason == "bad_sigma").sum() == (number == 1)
+        assert np.isfinite(video.last.level_change)
+    assert video.last.num_carried > 0

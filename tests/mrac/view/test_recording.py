@@ -54,3 +54,22 @@ def test_another_recording_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", depth_m=np.ones((2, 2)))
     with pytest.raises(ContractError, match="--image-topic is for a recording"):
         frames_of(tmp_path / "a.npz", image_topic="/x")
+
+
+def test_after_a_clock_that_was_set_back_every_frame_is_whole(tmp_path: Path) -> None:
+    sent = depth_bag(40)
+    for one in sent[-9:]:  # of the last three frames, as of a simulation that was started again
+        one.message.header.stamp.sec -= 1000
+    run_bag(write_bag(tmp_path / "in.mcap", sent), tmp_path / "out.mcap", BagOptions(copy=(IMAGE,)))
+    frames = list(frames_of(tmp_path / "out.mcap"))
+    assert len(frames) == 40
+    assert all(frame.image is not None and frame.sigma_m is not None and frame.readings is not None for frame in frames)
+
+
+def test_images_without_a_stamp_are_found_by_their_time_of_recording(tmp_path: Path) -> None:
+    sent = depth_bag(2)
+    for one in sent:
+        one.message.header.stamp.sec = one.message.header.stamp.nanosec = 0
+    run_bag(write_bag(tmp_path / "in.mcap", sent), tmp_path / "out.mcap", BagOptions(copy=(IMAGE,)))
+    frames = list(frames_of(tmp_path / "out.mcap"))
+    assert [frame.image is not None for frame in frames] == [True, True]

@@ -6,6 +6,8 @@ All that is not ROS is in `mrac.recordings`; this file subscribes, looks up tran
 import message_filters
 import rclpy
 import tf2_ros
+from rclpy.duration import Duration
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.time import Time
@@ -28,8 +30,10 @@ PARAMETERS = {
     "compressed_image": False,  # `image` is a CompressedImage
     "compressed_readings": False,  # `readings` is a CompressedImage (compressedDepth)
     "rectified": False,
+    "rectified_readings": False,
     "registered": False,
     "fixed_frame": "",
+    "tf_timeout": 0.1,
     "slop": 0.02,
     "queue_size": 5,
     "sensor": "",
@@ -62,6 +66,7 @@ class DepthNode(Node):
             ),
             registered=self._value("registered"),
             rectified=self._value("rectified"),
+            rectified_depth=self._value("rectified_readings"),
             cloud_stride=self._value("cloud_stride"),
         )
         self._outputs = {
@@ -70,8 +75,12 @@ class DepthNode(Node):
         }
         self._transforms = tf2_ros.Buffer()
         self._listener = tf2_ros.TransformListener(self._transforms, self)
-        self.create_subscription(CameraInfo, "camera_info", self._take(self._live.on_camera_info), 5)
-        self.create_subscription(CameraInfo, "readings_camera_info", self._take(self._live.on_depth_camera_info), 5)
+        # Best effort hears reliable publishers too; a reliable subscription hears no best-effort driver.
+        for topic, use in (
+            ("camera_info", self._live.on_camera_info),
+            ("readings_camera_info", self._live.on_depth_camera_info),
+        ):
+            self.create_subscription(CameraInfo, topic, self._take(use), qos_profile_sensor_data)
         image = CompressedImage if self._value("compressed_image") else Image
         reading = CompressedImage if self._value("compressed_readings") else READING_TYPES[kind]
         pair = [
@@ -106,13 +115,19 @@ class DepthNode(Node):
         return take
 
     def _look_up(self, to, source) -> Pose:
-        """The image's frame from the sensor's, at the image's time, or through the fixed frame at both times."""
+        """The image's frame from the sensor's, at the image's time, or through the fixed frame at both times.
+
+        Transforms of a moving robot come later than the image that they are for: they are waited for.
+        """
         at, since, fixed = Time.from_msg(to.stamp), Time.from_msg(source.stamp), self._value("fixed_frame")
+        wait = Duration(seconds=self._value("tf_timeout"))
         try:
             if fixed:
-                found = self._transforms.lookup_transform_full(to.frame_id, at, source.frame_id, since, fixed)
+                found = self._transforms.lookup_transform_full(
+                    to.frame_id, at, source.frame_id, since, fixed, timeout=wait
+                )
             else:
-                found = self._transforms.lookup_transform(to.frame_id, source.frame_id, at)
+                found = self._transforms.lookup_transform(to.frame_id, source.frame_id, at, timeout=wait)
         except tf2_ros.TransformException as error:
             raise ContractError(f"no transform from {source.frame_id!r} to {to.frame_id!r}: {error}") from None
         return pose_of(found.transform)
@@ -122,10 +137,14 @@ def main(args=None):
     """Runs the node until it is stopped."""
     rclpy.init(args=args)
     node = DepthNode()
+    # A second thread: transforms go on arriving while a frame is calibrated or waits for them.
+    executor = MultiThreadedExecutor(num_threads=2)
+    executor.add_node(node)
     try:
-        rclpy.spin(node)
-    except KeyboardInterrupt:
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):  # Ctrl-C; SIGTERM, as of a container that stops
         pass
     finally:
+        executor.shutdown()
         node.destroy_node()
         rclpy.try_shutdown()

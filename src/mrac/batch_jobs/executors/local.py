@@ -1,10 +1,9 @@
 """Processes of this machine, one thread each; a killed one is replaced, and loses no frame but its own."""
 
-import os
 import signal
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Final
@@ -13,6 +12,7 @@ from mrac.batch_jobs.executors import LIVES, Resources, died
 from mrac.batch_jobs.job import Frame, Job, Outcome, failed
 from mrac.batch_jobs.stages import ENVIRONMENT, perform, prepare_worker
 from mrac.errors import ContractError
+from mrac.runtime.parallel import inherited
 
 _DEATHS_IN_A_ROW: Final = 6  # without a frame done in between: workers cannot run here at all
 _GONE: Final = (EOFError, ConnectionError)
@@ -48,7 +48,7 @@ def execute(job: Job, frames: Sequence[Frame], resources: Resources) -> Iterator
     """
     left, deaths, in_a_row = deque(frames), Counter[str](), 0
     workers: list[_Worker] = []
-    with _environment():
+    with inherited(ENVIRONMENT):
         try:
             workers += [_Worker(job) for _ in range(min(resources.workers, len(frames)))]
             while left or any(worker.frame for worker in workers):
@@ -97,18 +97,3 @@ def _serve(job: Job, connection: Connection) -> None:
             connection.send(perform(job, connection.recv()))
     except _GONE:
         return  # whoever handed out the frames is gone
-
-
-@contextmanager
-def _environment() -> Iterator[None]:
-    """What fresh processes inherit: BLAS counts its threads when it is loaded, and no later."""
-    before = {name: os.environ.get(name) for name in ENVIRONMENT}
-    os.environ.update(ENVIRONMENT)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -1,17 +1,16 @@
 """Processes of this machine, one thread each."""
 
-import os
 import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any, Final
 
 from mrac.errors import ContractError
 from mrac.lab.bench.work import ENVIRONMENT, Job, Task, die_with_parent, perform, prepare_worker
+from mrac.runtime.parallel import inherited
 
 _LIVES: Final = 5  # how often a pool may lose a worker: more is no accident
 _AHEAD: Final = 2  # tasks per worker that are handed out, so that none waits for the next
@@ -23,7 +22,7 @@ def execute(job: Job, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Tas
     Raises:
         ContractError: workers keep dying.
     """
-    with _environment():
+    with inherited(ENVIRONMENT):
         yield from _in_pools(job, deque(tasks), workers)
 
 
@@ -48,26 +47,6 @@ def _in_pools(job: Job, left: deque[Task], workers: int) -> Iterator[tuple[Task,
     raise ContractError(
         f"bench: {_LIVES} times a worker was killed; is there memory for {workers}? --workers sets them"
     )
-
-
-@contextmanager
-def _environment() -> Iterator[None]:
-    """What fresh processes inherit: BLAS counts its threads when it is loaded, and no later.
-
-    And one of them, which cleans up after a stopped run, is not to say so below the line that the run was stopped.
-    """
-    warned = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning"]
-    wanted = {**ENVIRONMENT, "PYTHONWARNINGS": ",".join(filter(None, warned))}
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def _start() -> None:
