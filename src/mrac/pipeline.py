@@ -28,7 +28,6 @@ from mrac.head.base import Head, Scene, checked_head
 from mrac.methods import Method
 from mrac.relative import finite_field, in_space, sample_areas, typical_range, without_relative
 from mrac.result import MetricDepth
-from mrac.runtime.blas_threads import with_one_blas_thread
 from mrac.runtime.cache import PredictionCache
 from mrac.runtime.onnx_session import on_own_device, used_device
 from mrac.runtime.providers import checked_device
@@ -89,7 +88,6 @@ class Calibrator:
         self.device = checked_device(device, "Calibrator")
 
     @on_own_device
-    @with_one_blas_thread
     def __call__(
         self,
         image: ImageArray,

@@ -253,3 +253,14 @@ def test_no_anchors_file_yields_a_traceback(table: str, scale: list[str], method
             assert (maps["depth_m"] > 0).all()
             assert np.isfinite(maps["sigma_m"]).all()
         json.loads((files / "any" / "report.json").read_text())
+
+
+def test_linear_algebra_has_one_thread_unless_the_user_says_otherwise() -> None:
+    script = (
+        "import os, sys; from mrac.cli import main\ntry: main()\nfinally: print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    for given, expected in (({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")):
+        environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"} | set_before
+        words = [sys.executable, "-c", script, "--version"]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.split()[-1] == expected

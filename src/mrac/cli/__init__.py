@@ -7,6 +7,7 @@ Commands are imported when they are called, so that `--help` and `list` are fast
 import importlib
 import io
 import logging
+import os
 import signal
 import sys
 from typing import Final
@@ -93,6 +94,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console without Greek or accents shows "?"
             stream.reconfigure(errors="replace")
+    # Before numpy is loaded, which happens with a command. A frame's matrices are small; OpenBLAS shares them out all
+    # the same, and its threads spin in wait of more: on two cores, twice the processor time of a calibration.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with ended_by_signals():
         try:
             code = _run()

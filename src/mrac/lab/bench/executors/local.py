@@ -1,5 +1,6 @@
 """Processes of this machine, one thread each."""
 
+import os
 import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,9 @@ def execute(job: Job, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Tas
     Raises:
         ContractError: workers keep dying.
     """
-    with inherited(ENVIRONMENT):
+    # One of the processes cleans up after a stopped run, and is not to say so below the line that it was stopped.
+    warned = [os.environ.get("PYTHONWARNINGS", ""), "ignore:resource_tracker:UserWarning"]
+    with inherited({**ENVIRONMENT, "PYTHONWARNINGS": ",".join(filter(None, warned))}):
         yield from _in_pools(job, deque(tasks), workers)
 
 

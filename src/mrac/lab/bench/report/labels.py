@@ -32,6 +32,7 @@ METHODS: Final = {
     "delaunay": "Delaunay",
     "nearest": "nearest",
     "default": "default",
+    "fast": "fast",
 }
 # Heads of narrow columns.
 SHORT: Final = {
