@@ -259,7 +259,7 @@ def test_linear_algebra_has_one_thread_unless_the_user_says_otherwise() -> None:
     script = (
         "import os, sys; from mrac.cli import main\ntry: main()\nfinally: print(os.environ['OPENBLAS_NUM_THREADS'])"
     )
-    for given, expected in (({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")):
+    for set_before, expected in (({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2")):
         environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"} | set_before
         words = [sys.executable, "-c", script, "--version"]
         done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)

@@ -54,6 +54,7 @@ def start(scene: Path, method: str, checkout: Path | None) -> subprocess.Popen[s
     )
     assert process.stdout is not None
     if process.stdout.readline() != "ready\n":
+        process.communicate()
         raise RuntimeError(f"real_time: the process of {method} did not start")
     return process
 
