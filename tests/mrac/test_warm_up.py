@@ -32,6 +32,7 @@ def call(cache: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.lab  # half a minute: everything is compiled twice
 def test_the_first_call_after_it_compiles_nothing(tmp_path: Path) -> None:
     assert int(call(tmp_path / "cold", "-c", CALL)) > 0
     assert "default: ready" in call(tmp_path / "warm", "-m", "mrac", "warm")
