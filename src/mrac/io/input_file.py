@@ -90,7 +90,8 @@ def inside(folder: Path, name: str, where: str) -> Path:
         ContractError: the name leads out of the folder.
     """
     path = os.path.normpath(folder / name)
-    if os.path.isabs(name) or not Path(path).is_relative_to(os.path.normpath(folder)) or "\0" in name:  # noqa: PTH117
+    # Not `resolve`, which follows links; an absolute name may well lie in the folder.
+    if "\0" in name or not Path(os.path.abspath(path)).is_relative_to(os.path.abspath(folder)):  # noqa: PTH100
         raise ContractError(f"{where}: names {name!r}, outside its folder {folder}; files beside it or below are read")
     return Path(path)
 

@@ -33,6 +33,7 @@ METHODS: Final = {
     "nearest": "nearest",
     "default": "default",
     "fast": "fast",
+    "open": "open",
 }
 # Heads of narrow columns.
 SHORT: Final = {
