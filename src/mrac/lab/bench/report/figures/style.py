@@ -24,6 +24,8 @@ _BROAD: Final = {"vanilla": 3.4}
 _THIN: Final = 7.0  # size of marks that are lines: as small as the others they cannot be seen
 _METHODS: Final = {
     "default": (INK, "o", "-"),
+    "fast": (INK, "o", ":"),
+    "open": (INK, "o", "--"),
     "mrac_b_prime": (BLUE, "s", "-"),
     "mrac": (GREEN, "^", "-"),
     "vanilla": (ORANGE, "v", "-"),
