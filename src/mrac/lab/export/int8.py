@@ -21,9 +21,9 @@ def quantize(network: Path, images: Iterable[ImageArray], out: Path) -> None:
     """Writes `network`, a file of `mrac train foundation`, with its convolutions in 8 bits.
 
     Ranges of activations are the means over `images` of each image's extremes. The extremes over all of them are far
-    wider: on training frames of NYUv2 and KITTI they cost 12 to 14 % more error of the depth, in place of 2 to 4 %. Near
-    scenes lose more with either (docs/realtime.md). Percentiles over indoor frames doubled the error on streets. Weights have 7 bits, so that sums of two products fit into
-    the 16 bits in which processors without VNNI add them.
+    wider: on training frames of NYUv2 and KITTI they cost 12 to 14 % more error of the depth, in place of 2 to 4 %.
+    Near scenes lose more with either (docs/realtime.md). Percentiles over indoor frames doubled the error on streets.
+    Weights have 7 bits, so that sums of two products fit into the 16 bits in which processors without VNNI add them.
 
     Args:
         network: .onnx file in single precision.
