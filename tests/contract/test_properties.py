@@ -98,3 +98,31 @@ def test_a_batch_and_a_stream_give_what_single_calls_give(method: str, scene: Sc
         for found in many([frame] * 3, workers=2):
             np.testing.assert_array_equal(found.depth_m, single.depth_m)
             np.testing.assert_array_equal(found.sigma_m, single.sigma_m)
+
+
+@pytest.mark.parametrize("method", ["default", "cfa_ols"])
+@quick
+@given(scene=scenes)
+def test_a_mirrored_scene_gives_mirrored_depth(method: str, scene: Scene) -> None:
+    base = scene.result(method)
+    uv = np.stack([SHAPE[1] - 1 - scene.uv[:, 0], scene.uv[:, 1]], 1)
+    relative = None if scene.relative is None else RelativeDepth(scene.relative.values[:, ::-1], "inverse_depth")
+    mirrored = CALIBRATORS[method](scene.image[:, ::-1].copy(), Anchors(uv, scene.z), relative)
+    moved = np.abs(mirrored.anchors.outlier_probability - base.anchors.outlier_probability)
+    assert (moved > 0.1).sum() <= 1
+    # Kriging's coarse grid of nodes does not lie symmetrically in an image of any size.
+    assert np.mean(np.abs(mirrored.depth_m[:, ::-1] / base.depth_m - 1.0)) < 0.01
+
+
+@pytest.mark.parametrize("method", METHODS)
+@quick
+@given(scene=scenes)
+def test_readings_that_cannot_be_used_change_nothing(method: str, scene: Scene) -> None:
+    base = scene.result(method)
+    bad_uv = [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [-5.0, 3.0], [np.nan, 4.0]]
+    bad_z = [np.nan, 0.0, -1.0, 2.0, 2.0]
+    padded = Anchors(np.concatenate([scene.uv, bad_uv]), np.concatenate([scene.z, bad_z]))
+    result = CALIBRATORS[method](scene.image, padded, scene.relative)
+    np.testing.assert_array_equal(result.depth_m, base.depth_m)
+    np.testing.assert_array_equal(result.anchors.keep[: len(scene.z)], base.anchors.keep)
+    assert not result.anchors.keep[len(scene.z) :].any()
