@@ -249,7 +249,7 @@ class Calibrator:
         return (relative if relative is None or self.space is None else in_space(relative, self.space)), cache
 
     def _preparing(self, appearance: ImageAppearance, given: bool) -> AbstractContextManager[object]:
-        """Computes the appearance beside the network, whose threads leave cores idle, if a Gaussian process needs it."""
+        """Computes the appearance while the foundation runs, where a Gaussian process will need it."""
         needed = not given and any(isinstance(stage, ProcessOptions) for stage in (self.gate, self.head))
         return meanwhile(lambda: appearance.wide) if needed else nullcontext()
 

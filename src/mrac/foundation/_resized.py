@@ -15,23 +15,25 @@ from mrac.runtime.jit import kernel
 from mrac.runtime.parallel import for_each_span
 
 _BITS: Final = 22  # of PIL's weights behind the point: the sum of 255 times each still fits into 32 bits
-_ROWS: Final = 64  # worked on at a time: with 48 the compiler's vector loop is left out, and it takes three times as long
+_ROWS: Final = (
+    64  # worked on at a time: with 48 the compiler's vector loop is left out, and it takes three times as long
+)
 _SUPPORT: Final = 2.0  # pixels to either side that a cubic reaches, of the coarser of the two grids
 
 
 def resized_planes(image: ImageArray, shape: tuple[int, int]) -> FloatArray:
     """(3, h, w) float32 in 0 to 255: an (H, W, 3) uint8 image at `shape` (h, w), whole numbers."""
     # Of an array that cannot be written numba makes a second kernel, which takes a second to compile.
-    pixels = np.require(image, requirements="CW")
+    pixels = np.require(image, requirements=("C", "W"))
     (H, W), (h, w) = image.shape[:2], shape
     across, down = _taps(W, w), _taps(H, h)
     planes = np.empty((3, h, w), np.float32)
 
     def work(top: int, bottom: int) -> None:  # in a pool once: a row between two spans is narrowed for both
-        first, last = down[0][top], down[0][bottom - 1] + down[1][bottom - 1]
-        narrow = np.empty((3, last - first, w), np.uint8)
-        _across(pixels.reshape(H, W * 3), *across, narrow, first)
-        _down(narrow, first, *down, planes, top, bottom)
+        first, num, weight = (each[top:bottom] for each in down)
+        narrow = np.empty((3, first[-1] + num[-1] - first[0], w), np.uint8)
+        _across(pixels.reshape(H, W * 3), *across, narrow, first[0])
+        _down(narrow, first - first[0], num, weight, planes, top)
 
     for_each_span(h, work)
     return planes
@@ -90,22 +92,20 @@ def _across(
 @kernel
 def _down(
     narrow: NDArray[np.uint8],
-    start: int,
     first: NDArray[np.int32],
     num: NDArray[np.int32],
     weight: NDArray[np.int32],
     planes: NDArray[np.float32],
     top: int,
-    bottom: int,
 ) -> None:
-    """Rows [top, bottom) of `planes` (3, h, w) from `narrow` (3, rows, w), whose first row is row `start` of the image."""
+    """As many rows as there are taps, of `narrow` (3, rows, w), into `planes` (3, h, w) from row `top` on."""
     sums = np.empty(narrow.shape[2], np.int32)
     for channel in range(3):
-        for row in range(top, bottom):
+        for row in range(first.size):
             sums[:] = np.int32(1 << (_BITS - 1))
             for t in range(num[row]):
-                w, above = weight[row, t], narrow[channel, first[row] - start + t]
+                w, pixels = weight[row, t], narrow[channel, first[row] + t]
                 for column in range(sums.size):
-                    sums[column] += np.int32(w * np.int32(above[column]))
+                    sums[column] += np.int32(w * np.int32(pixels[column]))
             for column in range(sums.size):
-                planes[channel, row, column] = np.float32(min(max(sums[column] >> _BITS, 0), 255))
+                planes[channel, top + row, column] = np.float32(min(max(sums[column] >> _BITS, 0), 255))

@@ -74,9 +74,9 @@ class Embedded(Foundation):
         """
         pixels = network_input(image)
         if self.mirror:
-            maps = run_network_twice(self.file, pixels, np.ascontiguousarray(pixels[..., ::-1]), _WHERE)
+            maps = [*run_network_twice(self.file, pixels, np.ascontiguousarray(pixels[..., ::-1]), _WHERE)]
         else:
-            maps = (run_network(self.file, pixels, _WHERE),)
+            maps = [run_network(self.file, pixels, _WHERE)]
         for output in maps:
             if output.ndim != 4 or output.shape[:2] != (1, 1):
                 raise ContractError(

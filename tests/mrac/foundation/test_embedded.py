@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,21 @@ def test_the_mean_is_of_the_picture_and_its_mirror_image() -> None:
     one_sided = Embedded(mirror=False)
     mean = (one_sided(image).values + one_sided(image[:, ::-1]).values[:, ::-1]) / 2
     np.testing.assert_allclose(Embedded()(image).values, mean, atol=1e-5)
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_two_passes_at_once_are_two_one_after_the_other(precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bit for bit, also where several threads ask at the same time."""
+    image, network = cat(), Embedded(precision=precision)
+    fields = {}
+    for cores in (1, 2, 4):
+        monkeypatch.setattr("mrac.runtime.onnx_session.num_cores", lambda cores=cores: cores)
+        monkeypatch.setattr("mrac.runtime.parallel.num_cores", lambda cores=cores: cores)
+        fields[cores] = network(image).values
+    with ThreadPoolExecutor(4) as pool:
+        again = list(pool.map(lambda _: network(image).values, range(4)))
+    for values in (fields[2], fields[4], *again):
+        np.testing.assert_array_equal(values, fields[1])
 
 
 @pytest.mark.parametrize("seed", range(3))
