@@ -31,8 +31,7 @@ from mrac.methods import Method
 from mrac.relative import finite_field, in_space, sample_areas, typical_range, without_relative
 from mrac.result import MetricDepth
 from mrac.runtime.cache import PredictionCache
-from mrac.runtime.onnx_session import on_own_device, used_device
-from mrac.runtime.parallel import meanwhile
+from mrac.runtime.onnx_session import beside_network, on_own_device, used_device
 from mrac.runtime.providers import checked_device
 from mrac.saved import load_saved, save
 from mrac.space import Space, as_space
@@ -249,9 +248,9 @@ class Calibrator:
         return (relative if relative is None or self.space is None else in_space(relative, self.space)), cache
 
     def _preparing(self, appearance: ImageAppearance, given: bool) -> AbstractContextManager[object]:
-        """Computes the appearance while the foundation runs, where a Gaussian process will need it."""
+        """Computes the appearance while the foundation's network runs, where a Gaussian process will need it."""
         needed = not given and any(isinstance(stage, ProcessOptions) for stage in (self.gate, self.head))
-        return meanwhile(lambda: appearance.wide) if needed else nullcontext()
+        return beside_network(lambda: appearance.wide) if needed else nullcontext()
 
     def _predict(self, image: ImageArray) -> tuple[RelativeDepth | None, CacheUse]:
         return predict(self.foundation, image, self.cache)

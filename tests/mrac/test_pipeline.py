@@ -402,10 +402,22 @@ def test_one_core_gives_what_two_do(
 
 
 @pytest.mark.parametrize(
-    ("head", "cores", "ready"), [("kriging", 2, True), ("kriging", 1, False), ("affine", 2, False)]
+    ("head", "foundation", "cores", "ready"),
+    [
+        ("kriging", "embedded", 2, True),
+        ("kriging", "embedded:mirror=0", 2, True),
+        ("kriging", "embedded", 1, False),
+        ("kriging", "none", 2, False),
+        ("affine", "embedded", 2, False),
+    ],
 )
-def test_the_appearance_is_computed_beside_the_foundation_where_it_is_needed(
-    head: str, cores: int, ready: bool, make_scene: Callable[..., MadeScene], monkeypatch: pytest.MonkeyPatch
+def test_the_appearance_is_computed_beside_a_network_where_it_is_needed(
+    head: str,
+    foundation: str,
+    cores: int,
+    ready: bool,
+    make_scene: Callable[..., MadeScene],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made, seen = make_scene(), []
 
@@ -414,17 +426,5 @@ def test_the_appearance_is_computed_beside_the_foundation_where_it_is_needed(
         return np.ones(len(samples), np.bool_)
 
     with_cores(cores, monkeypatch)
-    Calibrator(gate=gate, head=head, foundation=lambda image: made.relative)(made.image, made.anchors)
+    Calibrator(gate=gate, head=head, foundation=foundation)(made.image, made.anchors)
     assert seen == [ready]
-
-
-def test_what_the_foundation_raises_is_raised_as_it_is(
-    make_scene: Callable[..., MadeScene], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def foundation(image: object) -> None:
-        raise ZeroDivisionError("of the foundation")
-
-    made = make_scene()
-    with_cores(2, monkeypatch)
-    with pytest.raises(ZeroDivisionError, match="of the foundation"):
-        Calibrator(foundation=foundation)(made.image, made.anchors)

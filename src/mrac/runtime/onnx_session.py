@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
@@ -64,6 +64,25 @@ def running_on(device: str) -> Iterator[None]:
         yield
     finally:
         _use.reset(token)
+
+
+# Of this thread's call too: what is to be done while its network runs; taken out when it is begun.
+_beside: Final[ContextVar[list[Callable[[], object]]]] = ContextVar("mrac_beside")
+
+
+@contextmanager
+def beside_network(work: Callable[[], object]) -> Iterator[None]:
+    """The first network that this thread runs inside the `with` does `work` meanwhile, on another core if there is one.
+
+    It is for results that are kept and computed when needed: without a network, or on one core, `work` is not called,
+    and what it raises is not raised. Not before the network runs, since a function that holds the interpreter lock for
+    milliseconds, as LAPACK's do through scipy, would keep what prepares the network's input waiting.
+    """
+    token = _beside.set([work])
+    try:
+        yield
+    finally:
+        _beside.reset(token)
 
 
 class _HasDevice(Protocol):
@@ -136,8 +155,10 @@ def run_network_twice(path: Path, first: FloatArray, second: FloatArray, where: 
 
 def _run(session: Any, path: Path, inputs: FloatArray | Mapping[str, FloatArray], where: str) -> Any:
     named = inputs if isinstance(inputs, Mapping) else {session.get_inputs()[0].name: inputs}
+    waiting = _beside.get([])
     try:
-        return session.run(None, dict(named))[0]
+        with meanwhile(waiting.pop()) if waiting else nullcontext():
+            return session.run(None, dict(named))[0]
     except Exception as error:  # onnxruntime raises classes of its own that share no public base
         raise ContractError(f"{where}: {path} did not take {_described(inputs)}: {first_line(error)}") from None
 
