@@ -1,6 +1,7 @@
 """The whole pipeline: image and anchors, through foundation, gate, fit and head, to metric depth."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,12 +25,13 @@ from mrac.foundation.base import Foundation
 from mrac.gate._estimator import Estimator
 from mrac.gate.base import Gate, with_confidence
 from mrac.gp.features import ImageAppearance
+from mrac.gp.kernel import ProcessOptions
 from mrac.head.base import Head, Scene, checked_head
 from mrac.methods import Method
 from mrac.relative import finite_field, in_space, sample_areas, typical_range, without_relative
 from mrac.result import MetricDepth
 from mrac.runtime.cache import PredictionCache
-from mrac.runtime.onnx_session import on_own_device, used_device
+from mrac.runtime.onnx_session import beside_network, on_own_device, used_device
 from mrac.runtime.providers import checked_device
 from mrac.saved import load_saved, save
 from mrac.space import Space, as_space
@@ -113,14 +115,14 @@ class Calibrator:
         check_call(image, anchors, relative, camera)
         given = relative is not None
         timings: dict[str, float] = {}
-        with timed(timings, "foundation"):
+        appearance = ImageAppearance(image)
+        with timed(timings, "foundation"), self._preparing(appearance, given):
             relative, cache = self._relative(image, relative)
             field, has_value = finite_field(relative, image)
         with timed(timings, "anchors"):
             used = usable(anchors, (image.shape[0], image.shape[1]), has_value)
             found = find_mistakes(self._evidence(anchors, image, relative, field, camera, given))
             samples = self._samples(used, relative, field, found)
-        appearance = ImageAppearance(image)
         with timed(timings, "gate"):
             gated = with_confidence(self.gate(samples, appearance, field), used.readings.confidence)
             samples = replace(samples, features=gated.features)
@@ -244,6 +246,11 @@ class Calibrator:
         if relative is None:
             relative, cache = self._predict(image)
         return (relative if relative is None or self.space is None else in_space(relative, self.space)), cache
+
+    def _preparing(self, appearance: ImageAppearance, given: bool) -> AbstractContextManager[object]:
+        """Computes the appearance while the foundation's network runs, where a Gaussian process will need it."""
+        needed = not given and any(isinstance(stage, ProcessOptions) for stage in (self.gate, self.head))
+        return beside_network(lambda: appearance.wide) if needed else nullcontext()
 
     def _predict(self, image: ImageArray) -> tuple[RelativeDepth | None, CacheUse]:
         return predict(self.foundation, image, self.cache)

@@ -12,6 +12,7 @@ from mrac import Anchors, Calibrator, ContractError, RelativeDepth, registry
 from mrac.conventions import BoolArray, FloatArray
 from mrac.gate.base import Gate, LineGate
 from mrac.gate.theil_sen_mad import TheilSenMad
+from mrac.gp.features import ImageAppearance
 from mrac.head.base import Head, HeadResult, Scene
 from mrac.pipeline import check_image
 from mrac.types import WORST_SCORE, GateResult, Samples
@@ -381,3 +382,49 @@ def test_what_is_not_used_stays_unused_where_a_gate_rejects_all(make_scene: Call
     without = Calibrator(foundation="none", gate="none")(made.image, made.anchors)
     assert out.status == "all_anchors_rejected"
     np.testing.assert_allclose(out.depth_m, without.depth_m, rtol=1e-5)
+
+
+def with_cores(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("onnx_session", "parallel"):
+        monkeypatch.setattr(f"mrac.runtime.{module}.num_cores", lambda: number)
+
+
+@pytest.mark.parametrize("method", ["default", "fast"])
+def test_one_core_gives_what_two_do(
+    method: str, make_scene: Callable[..., MadeScene], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, results = make_scene(), []
+    for cores in (1, 2):
+        with_cores(cores, monkeypatch)
+        results.append(Calibrator(method)(made.image, made.anchors))
+    np.testing.assert_array_equal(results[0].depth_m, results[1].depth_m)
+    np.testing.assert_array_equal(results[0].anchors.score, results[1].anchors.score)
+
+
+@pytest.mark.parametrize(
+    ("head", "foundation", "cores", "ready"),
+    [
+        ("kriging", "embedded", 2, True),
+        ("kriging", "embedded:mirror=0", 2, True),
+        ("kriging", "embedded", 1, False),
+        ("kriging", "none", 2, False),
+        ("affine", "embedded", 2, False),
+    ],
+)
+def test_the_appearance_is_computed_beside_a_network_where_it_is_needed(
+    head: str,
+    foundation: str,
+    cores: int,
+    ready: bool,
+    make_scene: Callable[..., MadeScene],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, seen = make_scene(), []
+
+    def gate(samples: Samples, image: ImageAppearance) -> BoolArray:
+        seen.append("wide" in vars(image))
+        return np.ones(len(samples), np.bool_)
+
+    with_cores(cores, monkeypatch)
+    Calibrator(gate=gate, head=head, foundation=foundation)(made.image, made.anchors)
+    assert seen == [ready]

@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from PIL import Image
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
+from mrac.foundation._resized import resized_planes
 from mrac.foundation.base import Foundation
 from mrac.io.files import user_path
 from mrac.relative import in_space, resize_field
-from mrac.runtime.onnx_session import network_identity, run_network
+from mrac.runtime.onnx_session import network_identity, run_network, run_network_twice
 from mrac.runtime.weight_files import WEIGHTS
 from mrac.space import as_space
 from mrac.types import RelativeDepth
 
 NETWORKS: Final = {"float32": WEIGHTS / "embedded.onnx", "int8": WEIGHTS / "embedded_int8.onnx"}
 NETWORK: Final = NETWORKS["float32"]
+_WHERE: Final = "foundation/embedded"
 
 # The network was trained at about this many pixels; its encoder halves each side five times.
 _NUM_PIXELS = 288 * 384
@@ -54,7 +55,7 @@ class Embedded(Foundation):
         as_space(self.space)
         if self.precision not in NETWORKS:
             known = ", ".join(NETWORKS)
-            raise ContractError(f"foundation/embedded: precision {self.precision!r} arrived; one of {known} is needed")
+            raise ContractError(f"{_WHERE}: precision {self.precision!r} arrived; one of {known} is needed")
 
     @property
     def identity(self) -> str | None:
@@ -71,18 +72,21 @@ class Embedded(Foundation):
         Raises:
             ContractError: `path` is not a network of `mrac train foundation`.
         """
-        batch = network_input(image)
+        pixels = network_input(image)
         if self.mirror:
-            batch = np.concatenate([batch, batch[..., ::-1]])
-        output = run_network(self.file, batch, "foundation/embedded")
-        if output.ndim != 4 or output.shape[:2] != (len(batch), 1):
-            raise ContractError(
-                f"foundation/embedded: {self.path} gave an output of shape {output.shape}; one of "
-                "`mrac train foundation` is needed, others go through onnx:FILE"
-            )
-        maps = output[:, 0]
-        with np.errstate(over="ignore", invalid="ignore"):  # a user's network may overflow: a hole, no warning
-            values = (maps[0] + maps[1, :, ::-1]) / 2 if self.mirror else maps[0]
+            maps = [*run_network_twice(self.file, pixels, np.ascontiguousarray(pixels[..., ::-1]), _WHERE)]
+        else:
+            maps = [run_network(self.file, pixels, _WHERE)]
+        for output in maps:
+            if output.ndim != 4 or output.shape[:2] != (1, 1):
+                raise ContractError(
+                    f"{_WHERE}: {self.path} gave an output of shape {output.shape}; one of "
+                    "`mrac train foundation` is needed, others go through onnx:FILE"
+                )
+        values = maps[0][0, 0]
+        if self.mirror:
+            with np.errstate(over="ignore", invalid="ignore"):  # a user's network may overflow: a hole, no warning
+                values = (values + maps[1][0, 0, :, ::-1]) / 2
         return in_space(RelativeDepth(resize_field(values, image.shape[:2]), "log_depth"), as_space(self.space))
 
     @property
@@ -93,9 +97,7 @@ class Embedded(Foundation):
 
 def network_input(image: ImageArray) -> FloatArray:
     """(1, 3, h, w) float32 of an (H, W, 3) uint8 image, at the size of `input_size`."""
-    height, width = input_size(*image.shape[:2])
-    resized = Image.fromarray(image).resize((width, height), Image.Resampling.BICUBIC)
-    return np.ascontiguousarray(np.asarray(resized, dtype=np.float32).transpose(2, 0, 1)[None])
+    return resized_planes(image, input_size(*image.shape[:2]))[None]
 
 
 @lru_cache

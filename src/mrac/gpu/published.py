@@ -67,7 +67,8 @@ def _state(graph: Any) -> dict[str, NDArray[np.float32]]:
     }
     found = {name: _value(known, name) for name in known if name.endswith((".weight", ".bias"))}
     for node in graph.node:
-        if node.op_type == "Conv":
+        # Of the output layer, which the exporter has split, the parts have other names.
+        if node.op_type == "Conv" and node.input[1].endswith(".weight"):
             layer = str(node.input[1]).removesuffix(".weight")
             for name, kind in zip(node.input[1:], ("weight", "bias"), strict=False):
                 found[f"{layer}.{kind}"] = _value(known, name)

@@ -3,12 +3,14 @@
 import hashlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
+
+import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError, first_line
@@ -16,7 +18,7 @@ from mrac.io.input_file import check_file
 from mrac.limits import check_unpacked
 from mrac.runtime.forking import abandon, call_in_child, hold_at_fork
 from mrac.runtime.onnx_weights import add_weights, largest_output
-from mrac.runtime.parallel import num_cores
+from mrac.runtime.parallel import meanwhile, num_cores
 from mrac.runtime.providers import (
     DEVICES,
     choose,
@@ -30,7 +32,7 @@ from mrac.runtime.providers import (
 _loading = threading.Lock()
 hold_at_fork(_loading.acquire, _loading.release)
 _MAX_SESSIONS: Final = 8  # a foundation and the heads of a whole benchmark
-_Key: TypeAlias = tuple[str, Path | None, tuple[int, ...], str, str]
+_Key: TypeAlias = tuple[str, Path | None, tuple[int, ...], str, str, int]
 _sessions: Final[dict[_Key, Any]] = {}  # the one used last is the last
 
 
@@ -62,6 +64,25 @@ def running_on(device: str) -> Iterator[None]:
         yield
     finally:
         _use.reset(token)
+
+
+# Of this thread's call too: what is to be done while its network runs; taken out when it is begun.
+_beside: Final[ContextVar[list[Callable[[], object]]]] = ContextVar("mrac_beside")
+
+
+@contextmanager
+def beside_network(work: Callable[[], object]) -> Iterator[None]:
+    """The first network that this thread runs inside the `with` does `work` meanwhile, on another core if there is one.
+
+    It is for results that are kept and computed when needed: without a network, or on one core, `work` is not called,
+    and what it raises is not raised. Not before the network runs, since a function that holds the interpreter lock for
+    milliseconds, as LAPACK's do through scipy, would keep what prepares the network's input waiting.
+    """
+    token = _beside.set([work])
+    try:
+        yield
+    finally:
+        _beside.reset(token)
 
 
 class _HasDevice(Protocol):
@@ -108,9 +129,36 @@ def run_network(
     """
     session = _session(path, where, weights)
     _use.get(DeviceUse()).providers[where] = session.get_providers()[0]
+    return _run(session, path, inputs, where)
+
+
+def run_network_twice(path: Path, first: FloatArray, second: FloatArray, where: str) -> tuple[FloatArray, FloatArray]:
+    """The first output of the network in `path` for two inputs of one shape, batches of one.
+
+    On two cores or more both run at the same time, each in a thread of its own, and the session has one thread less
+    than there are cores: convolutions that are shared out wait for each other, 55 ms in place of 50 for two frames of
+    the embedded network on two cores. On another device than the processor they are one batch.
+
+    Raises:
+        ContractError: as `run_network`.
+    """
+    on_cpu, cores = _device_name() == "cpu", num_cores()
+    session = _session(path, where, num_threads=cores - 1 if on_cpu and cores > 1 else cores)
+    _use.get(DeviceUse()).providers[where] = session.get_providers()[0]
+    if not on_cpu:
+        both = _run(session, path, np.concatenate([first, second]), where)
+        return both[:1], both[1:]
+    with meanwhile(lambda: _run(session, path, second, where)) as other:
+        one = _run(session, path, first, where)
+    return one, other()
+
+
+def _run(session: Any, path: Path, inputs: FloatArray | Mapping[str, FloatArray], where: str) -> Any:
     named = inputs if isinstance(inputs, Mapping) else {session.get_inputs()[0].name: inputs}
+    waiting = _beside.get([])
     try:
-        return session.run(None, dict(named))[0]
+        with meanwhile(waiting.pop()) if waiting else nullcontext():
+            return session.run(None, dict(named))[0]
     except Exception as error:  # onnxruntime raises classes of its own that share no public base
         raise ContractError(f"{where}: {path} did not take {_described(inputs)}: {first_line(error)}") from None
 
@@ -153,13 +201,13 @@ def _device_name() -> str:
     return choose(_use.get(DeviceUse()).asked).device.name
 
 
-def _session(path: Path, where: str, weights: Path | None = None) -> Any:
-    device = _device_name()
+def _session(path: Path, where: str, weights: Path | None = None, num_threads: int | None = None) -> Any:
+    device, threads = _device_name(), num_threads or num_cores()
     # The lock keeps threads that need a network for the first time from each loading it.
     with _loading:
         changed_ns = tuple(file.stat().st_mtime_ns if file and file.is_file() else 0 for file in (path, weights))
-        key = (str(path), weights, changed_ns, where, device)  # by the times of the last changes
-        session = _sessions.pop(key, None) or _load(path, weights, where, device)
+        key = (str(path), weights, changed_ns, where, device, threads)  # by the times of the last changes
+        session = _sessions.pop(key, None) or _load(path, weights, where, device, threads)
         _sessions[key] = session
         if len(_sessions) > _MAX_SESSIONS:
             del _sessions[next(iter(_sessions))]
@@ -176,12 +224,12 @@ def _forget_sessions() -> None:
 call_in_child(_forget_sessions)
 
 
-def _load(file: Path, weights: Path | None, where: str, name: str) -> Any:
+def _load(file: Path, weights: Path | None, where: str, name: str, num_threads: int) -> Any:
     if not file.is_file():
         raise ContractError(f"{where}: no file {file}")
     _check_output(file, check_file(file, where), where)
     path = str(file)
-    device, options = DEVICES[name], _options()
+    device, options = DEVICES[name], _options(num_threads)
     kept = [] if weights is None else add_weights(options, Path(path), weights, where)
     try:
         session = make_session(path, options, device)
@@ -203,10 +251,10 @@ def _check_output(file: Path, size: int, where: str) -> None:
     check_unpacked(needed, max(needed, size), f"{where}: {file}: its output")
 
 
-def _options() -> Any:
+def _options(num_threads: int) -> Any:
     options = import_onnxruntime().SessionOptions()
     # The runtime's own choice counts the machine's cores, not those of a container, and binds threads to them.
-    options.intra_op_num_threads = num_cores()
+    options.intra_op_num_threads = num_threads
     # A thread that waits by spinning takes a core from the gate's loops and from other processes.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options

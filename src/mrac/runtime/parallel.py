@@ -64,6 +64,23 @@ def map_spans(count: int, work: Callable[[int, int], _Result]) -> list[_Result]:
         return [done.result() for done in [pool.submit(work, a, b) for a, b in pairwise(edges)]]
 
 
+@contextmanager
+def meanwhile(work: Callable[[], _Result]) -> Iterator[Callable[[], _Result]]:
+    """Runs `work` in another thread while the `with` block runs; on one core alone, when its result is asked for.
+
+    Args:
+        work: must release the interpreter lock to gain speed. Context variables are not those of the caller.
+
+    Yields:
+        What gives the result, or raises what `work` raised; the block does not end before the work has.
+    """
+    if num_cores() == 1:
+        yield work
+        return
+    with ThreadPoolExecutor(1) as pool:  # as above
+        yield pool.submit(work).result
+
+
 def row_bands(first: int, last: int, rows: int = BAND_ROWS) -> Iterator[slice]:
     """Consecutive slices that cover the rows from `first` to before `last`, each of at most `rows` rows."""
     for top in range(first, last, rows):

@@ -16,7 +16,7 @@ from mrac.conventions import FloatArray, ImageArray
 from mrac.foundation.embedded import network_input
 from mrac.lab.cli.train import train_command
 from mrac.lab.export.int8 import quantize
-from mrac.lab.export.onnx import export_onnx
+from mrac.lab.export.onnx import export_onnx, split_output
 
 
 def images(num: int) -> list[ImageArray]:
@@ -67,3 +67,16 @@ def test_the_command_takes_frames_of_every_set(network: Path, tmp_path: Path) ->
     done = CliRunner().invoke(train_command, [*words, "--frames", "2"])
     assert done.exit_code == 0, done.output
     assert "4 images of 2 sets" in done.output.replace("\n", " ")
+
+
+def test_a_split_output_stays_as_it_was(network: Path, tmp_path: Path) -> None:
+    split, out = tmp_path / "split.onnx", tmp_path / "int8.onnx"
+    model = onnx.load(network)
+    split_output(model)
+    split.write_bytes(model.SerializeToString())
+    image = images(1)[0]
+    np.testing.assert_allclose(answer(split, image), answer(network, image), rtol=1e-5, atol=1e-5)
+    quantize(split, images(4), out)
+    short = [numpy_helper.to_array(t) for t in onnx.load(out).graph.initializer]
+    weights = [t.shape for t in short if t.dtype == np.int8 and t.ndim == 4]
+    assert weights == [(32, 16, 1, 1), (16, 32, 1, 1)]  # the first, the last and its sum are in single precision

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from mrac import ContractError, registry
 from mrac.conventions import ImageArray
 from mrac.foundation.embedded import NETWORK, Embedded, input_size
 from mrac.runtime import onnx_session
+from mrac.runtime.parallel import num_cores
 from tests.contract.test_foundation import picture, write_network
 
 # Of the motorcycle, as its dataset states it.
@@ -97,6 +99,21 @@ def test_the_mean_is_of_the_picture_and_its_mirror_image() -> None:
     np.testing.assert_allclose(Embedded()(image).values, mean, atol=1e-5)
 
 
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_two_passes_at_once_are_two_one_after_the_other(precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bit for bit, also where several threads ask at the same time."""
+    image, network = cat(), Embedded(precision=precision)
+    fields = {}
+    for cores in (1, 2, 4):
+        monkeypatch.setattr("mrac.runtime.onnx_session.num_cores", lambda cores=cores: cores)
+        monkeypatch.setattr("mrac.runtime.parallel.num_cores", lambda cores=cores: cores)
+        fields[cores] = network(image).values
+    with ThreadPoolExecutor(4) as pool:
+        again = list(pool.map(lambda _: network(image).values, range(4)))
+    for values in (fields[2], fields[4], *again):
+        np.testing.assert_array_equal(values, fields[1])
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_beats_what_needs_no_network_on_a_real_scene(seed: int) -> None:
     image, _, disparity_px = skimage.data.stereo_motorcycle()  # type: ignore[no-untyped-call]
@@ -167,7 +184,7 @@ def test_a_mirror_that_is_neither_is_named() -> None:
         (b"", "not a usable ONNX file"),
         (b"nonsense", "not a usable ONNX file"),
         ("truncated", "not a usable ONNX file"),
-        ("other input", r"did not take a float32 input of shape \(2, 3, 288, 384\)"),
+        ("other input", r"did not take a float32 input of shape \(1, 3, 288, 384\)"),
     ],
 )
 def test_a_wrong_file_is_one_line(content: bytes | str | None, says: str, tmp_path: Path) -> None:
@@ -197,7 +214,7 @@ def test_a_network_that_runs_over_leaves_holes_without_a_warning(monkeypatch: py
     largest = np.finfo(np.float32).max
     maps = np.full((2, 1, 4, 4), largest, np.float32)
     maps[0, 0, 0, 0], maps[1, 0, 0, 3] = np.inf, -np.inf
-    monkeypatch.setattr("mrac.foundation.embedded.run_network", lambda *given: maps)
+    monkeypatch.setattr("mrac.foundation.embedded.run_network_twice", lambda *given: (maps[:1], maps[1:]))
     values = Embedded()(picture()).values
     assert not np.isfinite(values).any()
 
@@ -219,9 +236,9 @@ def test_the_network_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return start(path, **options)
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", spy)
-    for mirror in (True, False, True):
+    for mirror in (True, False, True, False):
         Embedded(mirror=mirror)(picture())
-    assert loaded == [str(NETWORK)]
+    assert loaded == [str(NETWORK)] * (1 if num_cores() == 1 else 2), "two passes at once have threads of their own"
 
 
 def test_in_8_bits_the_field_is_nearly_the_same() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from mrac import ContractError
 from mrac.runtime import onnx_session
-from mrac.runtime.onnx_session import network_metadata, run_network
+from mrac.runtime.onnx_session import beside_network, network_metadata, run_network
 from mrac.runtime.onnx_weights import largest_output
 from mrac.runtime.parallel import num_cores
 from mrac.runtime.weight_files import WEIGHTS
@@ -117,3 +117,23 @@ def test_a_network_whose_output_would_not_fit_is_refused_before_it_is_loaded(tmp
     (tmp_path / "b.onnx").write_bytes(b"\x3a\xff\xff\xff\xff\x0f\x00")
     with pytest.raises(ContractError, match=r"b\.onnx is not a usable ONNX file"):
         run_network(tmp_path / "b.onnx", np.zeros(1, np.float32), "test")
+
+
+def test_work_beside_a_network_is_begun_once_and_its_errors_are_left_to_who_needs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mrac.runtime.parallel.num_cores", lambda: 2)
+    pixels, begun = np.zeros((1, 3, 32, 32), np.float32), []
+
+    def work() -> None:
+        begun.append(threading.get_ident())
+        raise ZeroDivisionError
+
+    network = WEIGHTS / "embedded_int8.onnx"
+    plain = run_network(network, pixels, "test")
+    with beside_network(work):
+        np.testing.assert_array_equal(run_network(network, pixels, "test"), plain)
+        run_network(network, pixels, "test")
+    run_network(network, pixels, "test")
+    assert len(begun) == 1
+    assert begun[0] != threading.get_ident()

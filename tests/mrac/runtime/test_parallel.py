@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from mrac.runtime import parallel
-from mrac.runtime.parallel import for_each_span, limit_cores, num_cores
+from mrac.runtime.parallel import for_each_span, limit_cores, meanwhile, num_cores
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 100])
@@ -37,3 +37,41 @@ def test_a_limit_holds_for_spans(monkeypatch: pytest.MonkeyPatch) -> None:
     assert spans == [(0, 100)]
     limit_cores(10_000)
     assert num_cores() < 10_000
+
+
+def test_work_runs_beside_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "num_cores", lambda: 2)
+    inside, there = threading.Event(), threading.get_ident()
+
+    def work() -> int:
+        assert inside.wait(60), "the block waits for the work, which waits for the block"
+        return threading.get_ident()
+
+    with meanwhile(work) as result:
+        inside.set()
+    assert result() not in (0, there)
+
+
+def test_on_one_core_work_is_done_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "num_cores", lambda: 1)
+    done: list[int] = []
+    with meanwhile(lambda: done.append(threading.get_ident())) as result:
+        pass
+    assert not done
+    result()
+    assert done == [threading.get_ident()]
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_errors_of_the_work_and_of_the_block_are_raised(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "num_cores", lambda: cores)
+
+    def work() -> None:
+        raise ZeroDivisionError
+
+    with meanwhile(work) as result:
+        pass
+    with pytest.raises(ZeroDivisionError):
+        result()
+    with pytest.raises(KeyError), meanwhile(work):
+        raise KeyError

@@ -9,8 +9,7 @@ from typing import Any, Final
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import MissingExtra
 from mrac.foundation.embedded import network_input
-from mrac.io.files import write_whole
-from mrac.lab.export.onnx import check_model, shorten
+from mrac.lab.export.onnx import OUTPUT, write_model
 
 # With residual sums in 8 bits as well, the field is off by 3 % in place of 1 %; the first and the last convolution are
 # a tenth of the time and see the image and the depth itself.
@@ -46,6 +45,7 @@ def quantize(network: Path, images: Iterable[ImageArray], out: Path) -> None:
         options.optimized_model_filepath = str(plain)
         onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
         convolutions = [node.name for node in onnx.load(plain).graph.node if node.op_type == "Conv"]
+        last = len(OUTPUT) if convolutions[-1] == OUTPUT[-1] else 1
         logging.disable(logging.WARNING)  # it advises a shape inference that dynamic sizes make useless
         try:
             quantize_static(
@@ -58,15 +58,13 @@ def quantize(network: Path, images: Iterable[ImageArray], out: Path) -> None:
                 reduce_range=True,
                 activation_type=QuantType.QUInt8,
                 weight_type=QuantType.QInt8,
-                nodes_to_exclude=[convolutions[0], convolutions[-1]],
+                nodes_to_exclude=[convolutions[0], *convolutions[-last:]],
                 extra_options={"WeightSymmetric": True, "CalibMovingAverage": True},
             )
         finally:
             logging.disable(logging.NOTSET)
         model = onnx.load(written)
-    shorten(model, 16)
-    check_model(model)
-    write_whole(out, lambda file: file.write(model.SerializeToString()))
+    write_model(model, out)
 
 
 def _reader(images: Iterable[ImageArray]) -> Any:

@@ -19,6 +19,7 @@ _OPSET = 18
 # Biases and per-channel filters are few, and everything passes through them: rounding those as well doubled the error.
 KEPT_WHOLE = 25_000  # numbers in a tensor that is not worth shortening
 Bits = Literal[8, 16]
+OUTPUT: Final = ("output_parts", "output_sum")  # the names of the convolutions of `split_output`
 STEPS: Final[Mapping[Bits, int]] = {8: 127, 16: 32767}  # of an integer of so many bits, to either side of 0
 
 
@@ -49,7 +50,11 @@ def export_onnx(
     Raises:
         MissingExtra: `onnx` and `onnxscript` are not installed.
     """
-    model = traced(network, sample, shapes, output, about)
+    write_model(traced(network, sample, shapes, output, about), path, bits)
+
+
+def write_model(model: Any, path: Path, bits: Bits = 16) -> None:
+    """Writes a model of the onnx package, its large constants in `bits` each, to `path`."""
     shorten(model, bits)
     check_model(model)
     write_whole(path, lambda file: file.write(model.SerializeToString()))
@@ -123,6 +128,31 @@ def _forget_origin(model: Any) -> None:
     for holder in (model, graph, *graph.node, *graph.input, *graph.output, *graph.value_info, *graph.initializer):
         holder.ClearField("metadata_props")
         holder.ClearField("doc_string")
+
+
+def split_output(model: Any) -> None:
+    """Writes a model's last convolution, of C channels to one, as one filter per channel and their sum.
+
+    ONNX Runtime computes sixteen output channels where one is asked for: 2.3 ms of the embedded network's 51 for its
+    last layer, against 0.4 ms split. Weights and bias keep their names: the transposition is folded on loading.
+    """
+    from onnx import helper, numpy_helper  # noqa: PLC0415
+
+    nodes = list(model.graph.node)
+    at = max(i for i, node in enumerate(nodes) if node.op_type == "Conv")
+    last = nodes[at]
+    image, weight, bias = last.input
+    channels = next(numpy_helper.to_array(t).shape[1] for t in model.graph.initializer if t.name == weight)
+    options = {one.name: helper.get_attribute_value(one) for one in last.attribute} | {"group": channels}
+    ones = np.ones((1, channels, 1, 1), np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(ones, "output.ones"))
+    nodes[at : at + 1] = [
+        helper.make_node("Transpose", [weight], ["output.filters"], name="output_filters", perm=[1, 0, 2, 3]),
+        helper.make_node("Conv", [image, "output.filters"], ["output.parts"], name=OUTPUT[0], **options),
+        helper.make_node("Conv", ["output.parts", "output.ones", bias], list(last.output), name=OUTPUT[1]),
+    ]
+    model.graph.ClearField("node")
+    model.graph.node.extend(nodes)
 
 
 def shorten(model: Any, bits: Bits) -> None:

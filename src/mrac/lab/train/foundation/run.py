@@ -14,7 +14,7 @@ from rich.console import Console
 
 from mrac.errors import ContractError
 from mrac.gpu.network import DepthNetwork
-from mrac.lab.export.onnx import export_onnx
+from mrac.lab.export.onnx import split_output, traced, write_model
 from mrac.lab.train.foundation.checkpoint import load_network, load_state, save_network, save_state
 from mrac.lab.train.foundation.imagenet_weights import published_encoder
 from mrac.lab.train.foundation.rendered import render_frames
@@ -136,13 +136,14 @@ def export_foundation(network: DepthNetwork, path: Path) -> None:
     """Writes the network as `foundation/embedded.py` runs it: any batch, any sides that are multiples of 32."""
     rows, columns = (torch.export.Dim(name, min=1, max=128) for name in ("rows", "columns"))
     sample = {"image": torch.zeros(2, 3, 96, 128)}
-    export_onnx(
+    model = traced(
         network.cpu().to(memory_format=torch.contiguous_format),  # type: ignore[call-overload]
-        path,
         sample,
         {"image": {0: torch.export.Dim("batch"), 2: 32 * rows, 3: 32 * columns}},
         "log_depth",
     )
+    split_output(model)
+    write_model(model, path)
 
 
 def choose_device(name: str) -> torch.device:
