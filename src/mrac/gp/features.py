@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from scipy.linalg import solveh_banded
 
 from mrac.conventions import FloatArray, ImageArray
+from mrac.gp.banded import diagonal, empty_band, solve_banded
 from mrac.gp.cells import fill_band, fill_readings, scale_into
 from mrac.gp.kernel import FARTHEST, NUM_FEATURES, RELATIVE
 from mrac.lazy import computed_once
@@ -187,13 +187,13 @@ def smooth_within_edges(fields: FloatArray, guide: FloatArray) -> FloatArray:
     own = 1.0 + down + right
     own[:, 1:] += down[:, : h - 1]
     own[1:] += right[: w - 1]
-    band = np.zeros((h + 1, w * h), np.float32)
-    band[0] = own.ravel()
-    band[1] -= down.ravel()
-    band[h] -= right.ravel()
-    right_side = fields.transpose(2, 1, 0).reshape(w * h, n).astype(np.float32)
-    smooth = solveh_banded(band, right_side, lower=True, check_finite=False)
-    return np.ascontiguousarray(smooth.reshape(w, h, n).transpose(2, 1, 0))
+    band, at = empty_band(w * h, h), diagonal(h)
+    band[: w * h, at] = own.ravel()
+    band[1 : w * h, at - 1] -= down.ravel()[:-1]
+    band[h : w * h, at - h] -= right[: w - 1].ravel()
+    smooth = fields.transpose(0, 2, 1).reshape(n, w * h).astype(np.float32)
+    solve_banded(band, h, smooth)
+    return np.ascontiguousarray(smooth.reshape(n, w, h).transpose(0, 2, 1))
 
 
 def _smoothness(difference: FloatArray) -> FloatArray:

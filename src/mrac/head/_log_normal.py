@@ -21,6 +21,20 @@ _LOG2: Final = np.float32(0.693359375)
 _LOG2_REST: Final = np.float32(math.log(2.0) - 0.693359375)
 
 
+class Field(NamedTuple):
+    """Posterior of the residual of log depth at the nodes of a grid; see `gp.features.PixelFeatures`.
+
+    Attributes:
+        mean: (rows, columns) float32.
+        std: (rows, columns) float32 standard deviation.
+        step: pixels between nodes.
+    """
+
+    mean: NDArray[np.float32]
+    std: NDArray[np.float32]
+    step: int
+
+
 class Rendering(NamedTuple):
     """What is the same at all pixels; float32 in the units of log depth.
 
@@ -61,9 +75,7 @@ def exponential(x: NDArray[np.float32], bits: NDArray[np.int32]) -> None:
 @kernel
 def render(
     trend: NDArray[np.float32],
-    mean_nodes: NDArray[np.float32],
-    std_nodes: NDArray[np.float32],
-    step: int,
+    field: Field,
     top: int,
     constants: Rendering,
     depth_m: NDArray[np.float32],
@@ -77,15 +89,14 @@ def render(
 
     Args:
         trend: (n, W) log depth.
-        mean_nodes: (rows, columns) of the residual, at every `step`th pixel.
-        std_nodes: (rows, columns) its standard deviation.
-        step: pixels between nodes.
+        field: posterior of the residual.
         top: the first of the n rows.
         constants: of the image.
         depth_m: (n, W), overwritten.
         sigma_m: (n, W), overwritten.
     """
     shrink, sigma_factor, extrapolation, low, high = constants
+    mean_nodes, std_nodes, step = field
     W = trend.shape[1]
     median, std = np.empty(W, np.float32), np.empty(W, np.float32)
     between, bits = np.empty(mean_nodes.shape[1] + 1, np.float32), np.empty(W, np.int32)
@@ -97,7 +108,7 @@ def render(
             median[p] += row[p]
             s = min(std[p], _MAX_STD)
             depth[p] = min(max(median[p] - shrink * (s * s), _NEAREST), _FARTHEST)
-            beyond = max(max(median[p] - high, low - median[p]), np.float32(0.0)) * extrapolation
+            beyond = max(median[p] - high, low - median[p], np.float32(0.0)) * extrapolation
             stated = np.sqrt(std[p] * std[p] + beyond * beyond)
             std[p] = min(sigma_factor * stated, _MAX_STATED)
         exponential(depth, bits)

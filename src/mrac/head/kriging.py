@@ -2,10 +2,9 @@
 
 import math
 from dataclasses import dataclass, fields
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
 from mrac.fit.base import PRIOR_SPREAD
@@ -14,7 +13,7 @@ from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, cover
 from mrac.gp.kernel import PRIOR_VAR, WeightedProcessOptions
 from mrac.gp.posterior import Observations, Posterior, posterior, predict
 from mrac.head._depth_curve import log_depth_on
-from mrac.head._log_normal import Rendering, render
+from mrac.head._log_normal import Field, Rendering, render
 from mrac.head._tiles import NUM_NEAREST, predict_tiled
 from mrac.head.base import Head, HeadResult, Scene
 from mrac.registry import check_numbers
@@ -30,20 +29,6 @@ _NODES: Final = 120
 _NODES_PER_ANCHOR: Final = 6.0
 _MIN_SPREAD: Final = 0.05
 _MIN_RANGE: Final = 0.7  # in log depth, a factor of two: few readings may lie at one depth
-
-
-class Field(NamedTuple):
-    """Posterior of the residual of log depth at the nodes of a grid; see `PixelFeatures`.
-
-    Attributes:
-        mean: (rows, columns) float32.
-        std: (rows, columns) float32 standard deviation.
-        step: pixels between nodes.
-    """
-
-    mean: NDArray[np.float32]
-    std: NDArray[np.float32]
-    step: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +90,7 @@ class Kriging(WeightedProcessOptions, Head):
         def finish(rows: slice) -> None:
             x = None if scene.relative is None else scene.relative[rows]
             trend = self._log_trend(scene, x, depth_m[rows].shape)
-            render(trend, *field, rows.start, constants, depth_m[rows], sigma_m[rows])
+            render(trend, field, rows.start, constants, depth_m[rows], sigma_m[rows])
 
         for_each_band(H, finish)
         return HeadResult(depth_m, sigma_m)

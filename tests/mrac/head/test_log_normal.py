@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mrac.head._log_normal import Rendering, exponential, render
+from mrac.head._log_normal import Field, Rendering, exponential, render
 from mrac.space import bounded_sigma, from_space
 
 
@@ -31,7 +31,7 @@ def test_depth_and_deviation(measured: tuple[float, float]) -> None:
     constants = Rendering(*map(np.float32, (shrink, factor, extrapolation, *measured)))
     depth_m, sigma_m = np.empty((2, 9, 41), np.float32)
     for rows in (slice(0, 4), slice(4, 9)):
-        render(trend[rows], mean, std, 1, rows.start, constants, depth_m[rows], sigma_m[rows])
+        render(trend[rows], Field(mean, std, 1), rows.start, constants, depth_m[rows], sigma_m[rows])
 
     median, deviation = trend.astype(np.float64) + mean, std.astype(np.float64)
     depth = from_space(median - shrink * np.minimum(deviation, 0.5) ** 2, "log_depth")
