@@ -102,7 +102,7 @@ class PixelFeatures:
         self._relative = relative
         self._position = np.float32(1.0 / (lengths.position * min(H, W)))
         far = np.array([lengths.colour] * 3 + [lengths.region] * 2, np.float32)
-        self._cells = np.concatenate(appearance.cells) / far[:, None, None]
+        self._cells: NDArray[np.float32] = np.asarray(np.concatenate(appearance.cells) / far[:, None, None], np.float32)
         self._low, self._per_length = 0.0, 0.0
         if relative is not None:
             self._low, high = typical_range(relative) if x_range is None else x_range

@@ -22,6 +22,7 @@ from mrac.runtime.parallel import for_each_band, for_each_span
 from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M, log_from_space
 from mrac.types import Samples
 
+_ROWS: Final = 256  # of an image, finished at a time
 # The process is predicted at the nodes of a grid, so many along the image's shorter side or so many between two
 # anchors, whichever are more, and upsampled: features change little in between. The trend is computed at every pixel.
 # On training frames, against twice as many along the side: no more error at 50 and 200 anchors, 0.3 % at 500.
@@ -92,7 +93,7 @@ class Kriging(WeightedProcessOptions, Head):
             trend = self._log_trend(scene, x, depth_m[rows].shape)
             render(trend, field, rows.start, constants, depth_m[rows], sigma_m[rows])
 
-        for_each_band(H, finish)
+        for_each_band(H, finish, _ROWS)
         return HeadResult(depth_m, sigma_m)
 
     def _rendering(self, samples: Samples) -> Rendering:

@@ -185,22 +185,17 @@ class MixtureModel:
     def em(self, state: State, which: NDArray[np.intp], num_rounds: int) -> Outcome:
         """Rounds of EM on hypotheses that start from the trends `which` (S,)."""
         (S, K), C = state.inlier.shape, self.kind_counts.size
-        rows = Rows(
-            *(np.array(part) for part in state[1:]),
-            np.empty(S),
-            np.empty((S, K)),
-            np.empty((S, K)),
-            np.empty((S, C, K)),
-        )
+        inlier, temperature, share, kinds = (np.array(part) for part in state[1:])
+        residual, var = np.empty((2, S, K))
+        rows = Rows(inlier, temperature, share, kinds, np.empty(S), residual, var, np.empty((S, C, K)))
 
         def some(first: int, last: int) -> None:
             part = Rows(*(each[first:last] for each in rows))
             run(self.problem, which[first:last], state.amplitude[first:last], num_rounds, part)
 
         self._for_hypotheses(S, num_rounds, some)
-        inlier, temperature, share, kinds, evidence, residual, var, densities = rows
         found = State(state.amplitude, inlier, temperature, share, kinds)
-        return Outcome(found, evidence, residual, var, densities)
+        return Outcome(found, rows.evidence, residual, var, rows.densities)
 
     def evidence_without_outliers(self, which: NDArray[np.intp], amplitude: FloatArray) -> FloatArray:
         """(S,) log evidence of hypotheses without outliers, priors of the shares at their mode."""
