@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
+from mrac.runtime.jit import kernel
 from mrac.space import POWERS, SPACES, Space
 
 _MAX_BEND: Final = 12.0  # of p · C: a factor of 160,000 between the ends is a line that all but reaches zero
@@ -126,14 +127,27 @@ def relations(space: Space, native: bool, low: float, high: float, options: Rela
     return found
 
 
-def curves(u: FloatArray, contrast: FloatArray, power: FloatArray) -> FloatArray:
-    """Log depth up to a shift; all three broadcast. Beyond the ends of u it is a line of bounded slope."""
-    straight = power == 0.0
-    p = np.where(straight, 1.0, power)
-    bent = np.clip(p * contrast, -_MAX_BEND, _MAX_BEND)
-    bent = np.where(np.abs(bent) < 1e-6, 1e-6, bent)
-    inside = np.log1p(np.expm1(bent) * np.clip(u, 0.0, 1.0)) / p
-    steepest = _MAX_SLOPE * np.abs(bent / p)
-    below = np.clip(np.expm1(bent) / p, -steepest, steepest) * np.minimum(u, 0.0)
-    above = np.clip(-np.expm1(-bent) / p, -steepest, steepest) * np.maximum(u - 1.0, 0.0)
-    return np.where(straight, contrast * u, inside + below + above)
+def curves(u_RN: FloatArray, contrast_RG: FloatArray, power_R: FloatArray) -> FloatArray:
+    """(R, G, N) log depth up to a shift. Beyond the ends of u it is a line of bounded slope."""
+    out = np.empty((*contrast_RG.shape, u_RN.shape[1]))
+    _fill_curves(u_RN, contrast_RG, power_R, out)
+    return out
+
+
+@kernel
+def _fill_curves(u: FloatArray, contrast: FloatArray, power: FloatArray, out: FloatArray) -> None:
+    for r in range(out.shape[0]):
+        for g in range(out.shape[1]):
+            p, row = power[r], out[r, g]
+            if p == 0.0:
+                for n in range(row.size):
+                    row[n] = contrast[r, g] * u[r, n]
+                continue
+            bent = min(max(p * contrast[r, g], -_MAX_BEND), _MAX_BEND)
+            bent = 1e-6 if abs(bent) < 1e-6 else bent
+            rise, steepest = math.expm1(bent), _MAX_SLOPE * abs(bent / p)
+            below = min(max(rise / p, -steepest), steepest)
+            above = min(max(-math.expm1(-bent) / p, -steepest), steepest)
+            for n in range(row.size):
+                inside = math.log1p(rise * min(max(u[r, n], 0.0), 1.0)) / p
+                row[n] = inside + below * min(u[r, n], 0.0) + above * max(u[r, n] - 1.0, 0.0)

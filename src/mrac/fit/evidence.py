@@ -106,12 +106,12 @@ class Evidence(RelationOptions, WeightedProcessOptions, Fit):
     def _average(self, process: ShiftFreeProcess, found: list[Relation], u_RK: FloatArray) -> _Grid:
         """The probability of each contrast, and of each relation."""
         R, K = u_RK.shape
-        power = np.array([r.power for r in found])[:, None, None]
+        power = np.array([r.power for r in found])
         low, high = np.full((2, R), [[-_MAX_STD], [_MAX_STD]])
         for zoom in range(_ZOOMS):
             at = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, _POINTS)
             contrast = np.stack([r.contrasts(a) for r, a in zip(found, at, strict=True)])
-            shape = curves(u_RK[:, None], contrast[:, :, None], power)
+            shape = curves(u_RK, contrast, power)
             whitened = process.whitened_residual(shape)
             # The amplitude has an inverse-gamma prior, the shift a flat one: both are integrated out.
             length2 = (whitened * whitened).sum(axis=2)
@@ -155,7 +155,7 @@ class Evidence(RelationOptions, WeightedProcessOptions, Fit):
         )
         weight, contrast, shift = grid.weight[which], grid.contrast[which], grid.shift[which]
         mean = np.array([weight @ contrast]), np.array([weight @ shift])
-        at = curves(grid.u[which], mean[0], np.array(POWERS[space])) + mean[1]
+        at = curves(grid.u[which : which + 1], mean[0][None], np.array([POWERS[space]]))[0, 0] + mean[1]
         error = process.log_z - at
         scale, level = (float(v[0]) for v in _as_line(*mean, space, ends))
         lines = np.stack(_as_line(contrast, shift, space, ends)) - np.array([[scale], [level]])
@@ -190,7 +190,7 @@ def _as_line(
     """Scale and shift of y = scale · x + shift, for contrasts and shifts of a line in `space`, any shape."""
     low, high = ends
     power = POWERS[space]
-    at_low, at_high = (curves(np.array(u), contrast, np.array(power)) + shift for u in (0.0, 1.0))
+    at_low, at_high = curves(np.array([[0.0, 1.0]]), contrast[None], np.array([power]))[0].T + shift
     if power:
         at_low, at_high = (np.exp(np.clip(power * at, -_MAX_LOG_Y, _MAX_LOG_Y)) for at in (at_low, at_high))
     scale = (at_high - at_low) / (high - low)
@@ -207,11 +207,10 @@ def _range(stated: tuple[float, float] | None, x: FloatArray) -> tuple[float, fl
 def _average_curve(found: list[Relation], grid: _Grid, low: float, high: float) -> DepthCurve:
     """Log depth at the knots, averaged over all relations and contrasts by their probabilities."""
     x = low + (high - low) * _KNOTS
-    log_depth = np.zeros(x.size)
-    for i, relation in enumerate(found):
-        u = relation.u(x, low, high)
-        each = curves(u, grid.contrast[i][:, None], np.array(relation.power)) + grid.shift[i][:, None]
-        log_depth += grid.probability[i] * (grid.weight[i] @ each)
+    u, power = np.stack([r.u(x, low, high) for r in found]), np.array([r.power for r in found])
+    weight = grid.probability[:, None] * grid.weight
+    each = curves(u, grid.contrast, power) + grid.shift[:, :, None]
+    log_depth = weight.ravel() @ each.reshape(weight.size, x.size)
     probabilities: dict[str, float] = {}
     for relation, probability in zip(found, grid.probability, strict=True):
         probabilities[relation.name] = probabilities.get(relation.name, 0.0) + float(probability)

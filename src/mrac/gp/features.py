@@ -16,16 +16,17 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from scipy.linalg import solveh_banded
 
 from mrac.conventions import FloatArray, ImageArray
+from mrac.gp.banded import diagonal, empty_band, solve_banded
+from mrac.gp.cells import fill_band, fill_readings, scale_into
 from mrac.gp.kernel import FARTHEST, NUM_FEATURES, RELATIVE
 from mrac.lazy import computed_once
-from mrac.relative import resize_field, typical_range
-from mrac.runtime.jit import kernel
+from mrac.relative import typical_range
 from mrac.runtime.parallel import row_bands
 
 _BAND_PIXELS: Final = 1 << 15  # their features, 1 MB, stay in the cache of one core
+_MIN_BANDS: Final = 4  # the same on any number of cores, so that results do not depend on it
 # The short side is worked on in this many cells: finer costs cubically more and gained 2 % at 200 anchors only.
 _CELLS: Final = 60
 _MAX_CELLS: Final = 6000  # along the long side: reached at an aspect ratio of 100, where the band would take gigabytes
@@ -55,12 +56,6 @@ class ImageAppearance:
     def cells(self) -> tuple[FloatArray, FloatArray]:
         """Colour and regions, see `appearance`."""
         return appearance(self.image)
-
-    @computed_once
-    def wide(self) -> NDArray[np.float32]:
-        """(5, h, W) colour and regions, upsampled bilinearly to the image's width, but not to its height."""
-        cells = np.concatenate(self.cells)
-        return np.stack([resize_field(cell, (cells.shape[1], self.shape[1])) for cell in cells])
 
 
 class LengthScales(NamedTuple):
@@ -104,21 +99,19 @@ class PixelFeatures:
     ) -> None:
         H, W = self._shape = appearance.shape
         self._step, self.grid = step, (-(-(H - 1) // step) + 1, -(-(W - 1) // step) + 1)
-        self._columns = np.minimum(step * np.arange(self.grid[1]), W - 1)
         self._relative = relative
         self._position = np.float32(1.0 / (lengths.position * min(H, W)))
-        # Bilinear upsampling in two steps: to the image's width once, between these rows for each band.
         far = np.array([lengths.colour] * 3 + [lengths.region] * 2, np.float32)
-        self._wide = appearance.wide / far[:, None, None]
-        self._narrow = self._wide if step == 1 else np.ascontiguousarray(self._wide[:, :, self._columns])
+        self._cells: NDArray[np.float32] = np.asarray(np.concatenate(appearance.cells) / far[:, None, None], np.float32)
         self._low, self._per_length = 0.0, 0.0
         if relative is not None:
             self._low, high = typical_range(relative) if x_range is None else x_range
             self._per_length = 1.0 / max(lengths.relative * (high - self._low), 1e-30)
 
     def bands(self) -> list[tuple[int, int]]:
-        """Rows of nodes (top, bottom) of each band of a size that suits the machine, whatever the number of cores."""
-        return self.split(0, self.grid[0], _BAND_PIXELS)
+        """Rows of nodes (top, bottom) of each band: of a size that suits a core's cache, and enough for a few cores."""
+        num_rows, num_columns = self.grid
+        return self.split(0, num_rows, min(_BAND_PIXELS, -(-num_rows // _MIN_BANDS) * num_columns))
 
     def split(self, top: int, bottom: int, num_nodes: int) -> list[tuple[int, int]]:
         """Rows [top, bottom) in bands of about `num_nodes`, at least one row each."""
@@ -127,41 +120,21 @@ class PixelFeatures:
     def band(self, top: int, bottom: int) -> NDArray[np.float32]:
         """(NUM_FEATURES, rows · columns) float32 of the nodes in rows [top, bottom) of the grid."""
         points = np.empty((NUM_FEATURES, bottom - top, self.grid[1]), np.float32)
-        rows = self._step * np.arange(top, bottom)
-        points[0] = (self._step * np.arange(self.grid[1])).astype(np.float32) * self._position
-        points[1] = (rows.astype(np.float32) * self._position)[:, None]
-        rows = np.minimum(rows, self._shape[0] - 1)
-        above, below, share = self._between(rows)
-        np.multiply(self._narrow[:, above], (np.float32(1.0) - share)[:, None], out=points[2:7])
-        points[2:7] += self._narrow[:, below] * share[:, None]
+        fill_band(self._cells, self._shape, self._step, top, self._position, points)
         if self._relative is None:
             points[RELATIVE] = 0.0
         else:
-            x = self._relative[top:bottom] if self._step == 1 else self._relative[rows[:, None], self._columns]
-            _scale_into(x.ravel(), self._low, self._per_length, points[RELATIVE].ravel())
+            scale_into(self._relative, self._step, top, self._low, self._per_length, points[RELATIVE])
         return points.reshape(NUM_FEATURES, -1)
-
-    def _between(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
-        """The rows of cells above and below the centres of pixel `rows`, and how far below the upper one they lie."""
-        H, h = self._shape[0], self._wide.shape[1]
-        at = np.clip((rows + 0.5) * (h / H) - 0.5, 0.0, h - 1.0)
-        above = at.astype(np.intp)
-        return above, np.minimum(above + 1, h - 1), (at - above).astype(np.float32)
 
     def at(self, uv_px: FloatArray, x: FloatArray | None) -> NDArray[np.float32]:
         """(K, NUM_FEATURES) at (K, 2) positions, where relative depth is `x` (K,).
 
         Between pixels, they are what bilinear reading of the pixels' features would give.
         """
-        H, W = self._shape
         anchors = np.zeros((len(uv_px), NUM_FEATURES), np.float32)
         anchors[:, :2] = uv_px * self._position
-        u, v = np.clip(uv_px[:, 0], 0.0, W - 1.0), np.clip(uv_px[:, 1], 0.0, H - 1.0)
-        for row, in_row in _neighbours(v, H):
-            above, below, share = self._between(row)
-            for column, in_column in _neighbours(u, W):
-                value = self._wide[:, above, column] * (np.float32(1.0) - share) + self._wide[:, below, column] * share
-                anchors[:, 2:7] += (value * (in_row * in_column)).T
+        fill_readings(self._cells, self._shape, uv_px, anchors)
         if self._relative is not None and x is not None:
             anchors[:, RELATIVE] = np.clip((x - self._low) * self._per_length, -FARTHEST, FARTHEST)
         return anchors
@@ -214,13 +187,13 @@ def smooth_within_edges(fields: FloatArray, guide: FloatArray) -> FloatArray:
     own = 1.0 + down + right
     own[:, 1:] += down[:, : h - 1]
     own[1:] += right[: w - 1]
-    band = np.zeros((h + 1, w * h), np.float32)
-    band[0] = own.ravel()
-    band[1] -= down.ravel()
-    band[h] -= right.ravel()
-    right_side = fields.transpose(2, 1, 0).reshape(w * h, n).astype(np.float32)
-    smooth = solveh_banded(band, right_side, lower=True, check_finite=False)
-    return np.ascontiguousarray(smooth.reshape(w, h, n).transpose(2, 1, 0))
+    band, at = empty_band(w * h, h), diagonal(h)
+    band[: w * h, at] = own.ravel()
+    band[1 : w * h, at - 1] -= down.ravel()[:-1]
+    band[h : w * h, at - h] -= right[: w - 1].ravel()
+    smooth = fields.transpose(0, 2, 1).reshape(n, w * h).astype(np.float32)
+    solve_banded(band, h, smooth)
+    return np.ascontiguousarray(smooth.reshape(n, w, h).transpose(0, 2, 1))
 
 
 def _smoothness(difference: FloatArray) -> FloatArray:
@@ -255,18 +228,3 @@ def features_without_image(
         low, high = x_range
         features[:, RELATIVE] = (x - low) / max(lengths.relative * (high - low), 1e-30)
     return np.clip(features, -FARTHEST, FARTHEST)
-
-
-@kernel
-def _scale_into(values: FloatArray, origin: float, per_length: float, out: NDArray[np.float32]) -> None:
-    """Writes (values − origin) · per_length into `out`, (P,) each, within ±FARTHEST, whatever the values' size."""
-    for p in range(values.size):
-        scaled = (np.float64(values[p]) - origin) * per_length
-        out[p] = np.float32(min(max(scaled, -FARTHEST), FARTHEST))
-
-
-def _neighbours(at: FloatArray, size: int) -> tuple[tuple[NDArray[np.intp], FloatArray], ...]:
-    """The two pixels around (K,) positions along one axis, and the weight of each."""
-    first = np.minimum(at.astype(np.intp), max(size - 2, 0))
-    share = at - first
-    return (first, 1.0 - share), (np.minimum(first + 1, size - 1), share)

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mrac.conventions import FloatArray
 from mrac.fit._relations import Relation, RelationOptions, curves, relations
 from mrac.space import POWERS, SPACES, Space
 
@@ -10,10 +11,14 @@ PRIOR = RelationOptions(slope_std=0.2, contrast=2.0, contrast_std=0.8, prior_uns
 CONTRASTS = st.floats(0.05, 8.0).flatmap(lambda c: st.sampled_from([c, -c]))
 
 
+def curve(u: FloatArray, contrast: float, power: float) -> FloatArray:
+    return np.asarray(curves(u[None], np.array([[contrast]]), np.array([power]))[0, 0])
+
+
 @given(CONTRASTS, st.sampled_from([1.0, -1.0]))
 def test_between_the_ends_a_power_of_depth_is_a_line(contrast: float, power: float) -> None:
     u = np.linspace(0.0, 1.0, 11)
-    y = np.exp(power * curves(u, np.array(contrast), np.array(power)))
+    y = np.exp(power * curve(u, contrast, power))
     np.testing.assert_allclose(y, y[0] + (y[-1] - y[0]) * u, rtol=1e-9)
     assert (y > 0.0).all()
 
@@ -21,7 +26,7 @@ def test_between_the_ends_a_power_of_depth_is_a_line(contrast: float, power: flo
 @given(CONTRASTS, st.sampled_from([1.0, 0.0, -1.0]))
 def test_the_contrast_is_what_log_depth_gains_and_nothing_turns_back(contrast: float, power: float) -> None:
     u = np.linspace(-3.0, 4.0, 701)
-    log_depth = curves(u, np.array(contrast), np.array(power))
+    log_depth = curve(u, contrast, power)
     assert log_depth[400] - log_depth[300] == pytest.approx(contrast)  # u = 1 and u = 0
     steps = np.sign(contrast) * np.diff(log_depth)
     assert (steps > 0.0).all()
@@ -30,10 +35,8 @@ def test_the_contrast_is_what_log_depth_gains_and_nothing_turns_back(contrast: f
 
 
 def test_log_depth_is_the_limit_of_small_powers() -> None:
-    u, contrast = np.linspace(-1.0, 2.0, 31), np.array(1.3)
-    np.testing.assert_allclose(
-        curves(u, contrast, np.array(1e-5)), curves(u, contrast, np.array(0.0)), rtol=1e-4, atol=1e-4
-    )
+    u, contrast = np.linspace(-1.0, 2.0, 31), 1.3
+    np.testing.assert_allclose(curve(u, contrast, 1e-5), curve(u, contrast, 0.0), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("space", SPACES)
@@ -61,7 +64,7 @@ def test_without_a_shift_the_field_s_own_contrast_is_expected(space: Space, risi
     assert own
     for relation in own:
         assert relation.rising == rising
-        trend = curves(relation.u(x, low, high), relation.contrasts(np.array(0.0)), np.array(relation.power))
+        trend = curve(relation.u(x, low, high), float(relation.contrasts(np.array(0.0))), relation.power)
         np.testing.assert_allclose(np.exp(trend - trend[0]), z, rtol=1e-9)
 
 

@@ -1,35 +1,70 @@
-"""Inverses against numpy's, leave-one-out against leaving out by hand, Student's t against scipy's."""
+"""Banded systems against numpy's, leave-one-out against leaving out by hand, Student's t against scipy's."""
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from mrac.conventions import FloatArray
+from mrac.gp.banded import diagonal, empty_band, solve_banded
 from mrac.gp.features import LengthScales, features_without_image
 from mrac.gp.kernel import FINE, FINE_VAR
-from mrac.gp.linear_algebra import invert, student_t_log_density
+from mrac.gp.linear_algebra import leave_block_out, leave_one_out, scratch, student_t_log_density
 from mrac.gp.posterior import ShiftFreeProcess
 from mrac.types import Samples
 
 
-@pytest.mark.parametrize(("num", "size"), [(1, 1), (3, 2), (18, 5), (4, 50), (3, 160)])
-def test_equals_numpy(num: int, size: int) -> None:
-    factor = np.random.default_rng(size).normal(size=(num, size, size + 3))
-    matrices = factor @ factor.swapaxes(1, 2) / size + 0.01 * np.eye(size)
-    expected = np.linalg.inv(matrices)
-    matrices += np.triu(np.full((size, size), np.nan), 1)  # not read
-    inverse = invert(matrices)
-    assert inverse is matrices
-    np.testing.assert_allclose(inverse, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
-    np.testing.assert_array_equal(inverse, inverse.swapaxes(1, 2))
+def left_out(
+    total: FloatArray, error: FloatArray, blocks: list[NDArray[np.intp]]
+) -> tuple[FloatArray, FloatArray, list[tuple[float, float]]]:
+    K = error.size
+    work, (residual, var) = scratch(K, len(blocks)), np.empty((2, K))
+    work.matrix[:] = np.nan  # only the lower triangle is read
+    work.matrix[:K, :K][np.tril_indices(K)] = total[np.tril_indices(K)]
+    work.error[:K] = error
+    leave_one_out(work, K, residual, var)
+    return residual, var, [leave_block_out(work, members) for members in blocks]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 8, 17, 50, 160])
+def test_closed_form_is_conditioning_on_the_rest(size: int) -> None:
+    rng = np.random.default_rng(size)
+    factor = rng.normal(size=(size, size + 3))
+    total, error = factor @ factor.T / size + 0.05 * np.eye(size), rng.normal(size=size)
+    blocks = [rng.permutation(size)[: rng.integers(1, size + 1)] for _ in range(5)]
+    residual, var, of_blocks = left_out(total, error, blocks)
+    one_by_one = [np.array([i]) for i in range(size)]
+    found = [*zip(residual, var, strict=True), *of_blocks]
+    for members, (given_rest, its_var) in zip([*one_by_one, *blocks], found, strict=True):
+        i, rest = members[0], np.setdiff1d(np.arange(size), members)
+        gain = np.linalg.solve(total[np.ix_(rest, rest)], total[rest, i])
+        np.testing.assert_allclose(given_rest, error[i] - gain @ error[rest], rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(its_var, total[i, i] - gain @ total[rest, i], rtol=1e-8)
 
 
 def test_ill_conditioned_as_two_readings_at_one_place() -> None:
     """Nearly equal rows, held apart by their noise alone, as at a sensor that reads one point twice."""
-    matrix = np.full((1, 3, 3), 2.3) + 1e-6 * np.eye(3)
-    product = invert(matrix.copy())[0] @ matrix[0]
-    np.testing.assert_allclose(product, np.eye(3), atol=1e-7)
+    residual, var, _ = left_out(np.full((3, 3), 2.3) + 1e-6 * np.eye(3), np.array([1.0, 0.0, 0.0]), [])
+    np.testing.assert_allclose(var, 1.5e-6, rtol=1e-6)
+    np.testing.assert_allclose(residual, [1.0, -0.5, -0.5], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("num", "width"), [(1, 1), (6, 1), (35, 5), (36, 9), (400, 20), (403, 33)])
+def test_banded_equals_numpy(num: int, width: int) -> None:
+    rng = np.random.default_rng(num)
+    band, at = empty_band(num, width), diagonal(width)
+    full = np.zeros((num, num))
+    for offset in range(1, min(width, num - 1) + 1):
+        entries = rng.normal(size=num - offset).astype(np.float32)
+        band[offset:num, at - offset] = entries
+        full += np.diag(entries, offset) + np.diag(entries, -offset)
+    full += np.diag(1.0 + np.abs(full).sum(axis=1))
+    band[:num, at] = np.diag(full)
+    right_side = rng.normal(size=(2, num))
+    found = right_side.astype(np.float32)
+    solve_banded(band, width, found)
+    np.testing.assert_allclose(found, np.linalg.solve(full, right_side.T).T, atol=2e-6)
 
 
 @pytest.mark.parametrize("dof", [3.0, 5.0, 30.0])

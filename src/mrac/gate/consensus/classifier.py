@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.gate.consensus import Group
+from mrac.gate.consensus.em import left_one_out
 from mrac.gp.kernel import distances
-from mrac.gp.linear_algebra import invert, leave_one_out
+from mrac.gp.linear_algebra import Blocks
 from mrac.io.arrays import read_arrays
 from mrac.io.files import user_path
 from mrac.robust_line.theil_sen import theil_sen_mad
@@ -190,13 +191,12 @@ def _leave_one_and_neighbours_out(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """(K,) leave-one-out residual and its variance; then the same with its nearest (`members`) left out too."""
     model, judged, best, _ = group
-    total, noise = model.covariance(np.array([best.start]), np.array([best.amplitude]), judged.inlier[None])
-    inverse = invert(total)
-    residual, var, solved = (part[0] for part in leave_one_out(inverse, model.error[best.start][None]))
-    block = invert(inverse[0][members[:, :, None], members[:, None, :]])
-    far_residual = (block[:, 0] * solved[members]).sum(axis=1)
-    own, far = (noise.if_inlier(v)[0] for v in (var, block[:, 0, 0]))
-    return residual, own, far_residual, far
+    found = np.empty((4, members.shape[0]))
+    for place, left_out in ((0, members[:0]), (2, members)):
+        problem = model.problem._replace(clusters=Blocks.of(list(left_out)))
+        left_one_out(problem, best.start, best.amplitude, judged.inlier, found[place], found[place + 1])
+    residual, var, far_residual, far_var = found
+    return residual, var, far_residual, far_var
 
 
 def _theil_sen(log_z: FloatArray, error: FloatArray) -> dict[str, FloatArray]:

@@ -9,6 +9,7 @@ each reading is compared with the field of the others, and inside a dense cluste
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Final, NamedTuple
 
@@ -16,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.conventions import BoolArray, FloatArray, TextArray
+from mrac.gate.consensus.em import Numbers, Problem, Rows, log_densities_of_inliers, run
 from mrac.gp.kernel import ProcessOptions, covariance, distances
-from mrac.gp.linear_algebra import invert, leave_one_out, student_t_log_density
+from mrac.gp.linear_algebra import Blocks, student_t_constant
 from mrac.registry import check_numbers
+from mrac.runtime.parallel import for_each_span
 
 KINDS: Final = ("near", "far", "range", "anywhere", "sentinel")
 # Of z over the value that the neighbours predict. Multipath: the paper's 0.2 to 0.6, widened on either side for errors
@@ -45,8 +48,7 @@ _DENSE: Final = (2.0, 2.0)  # times the count that even spacing would give, and 
 _EXPLAINED: Final = 0.5  # of the process's variance that neighbours must explain to be named in the reason
 _MAX_LEFT_OUT: Final = 16  # readings of a cluster, the nearest
 
-Clusters = list[tuple[int, NDArray[np.intp]]]
-"""Readings that lie in a dense cluster, each with the members around it, itself included."""
+_WORTH_A_THREAD: Final = 10_000_000  # multiplications, some 2 ms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,17 +139,6 @@ class Judgement(NamedTuple):
     kind: NDArray[np.intp]
 
 
-class NoiseVar(NamedTuple):
-    """Noise variance of each reading at its inlier probability (S, K), and of an inlier (S, 1)."""
-
-    weighted: FloatArray
-    inlier: FloatArray
-
-    def if_inlier(self, var: FloatArray) -> FloatArray:
-        """(S, K) variance of the residual of a reading if it is an inlier, from `var`, which has its weighted noise."""
-        return np.asarray(np.maximum(var - self.weighted, _MIN_VAR) + self.inlier)
-
-
 class MixtureModel:
     """K log readings around S trends, with all that stays the same from round to round.
 
@@ -162,6 +153,7 @@ class MixtureModel:
     Attributes:
         error: (S, K) log reading less trend, less the median of that.
         kind_counts: (C,) Dirichlet prior of the kinds, in readings.
+        problem: the same for compiled kernels.
     """
 
     def __init__(
@@ -175,76 +167,77 @@ class MixtureModel:
     ) -> None:
         self.options, self.amplitude = options, amplitude
         self.log_z, self.repeated, self.features = log_z, repeated, features_KF
-        self._smooth_KK, self._clusters = covariance(features_KF), dense_clusters(features_KF[:, :2])
         error = log_z - trends_SK
         self.error = error - np.median(error, axis=1, keepdims=True)
-        contrast = trends_SK - trends_SK.mean(axis=1, keepdims=True)
-        self._common = _SHIFT_STD**2 + options.slope_std**2 * contrast[:, :, None] * contrast[:, None, :]
         z_m = np.exp(log_z)
-        self._in_range = z_m / max(float(np.ptp(z_m)), 1e-3 * float(z_m.max()))
-        self._sentinel = np.where(repeated, _SENTINEL, _FLOOR)
         self.kind_counts = np.array(_KIND_COUNTS[: len(KINDS) if repeated.any() else len(KINDS) - 1])
-
-    def covariance(
-        self, which: NDArray[np.intp], amplitude: FloatArray, inlier: FloatArray
-    ) -> tuple[FloatArray, NoiseVar]:
-        """(S, K, K) of the readings, of inlier probabilities (S, K), and the noise that is in it."""
-        noise_var = ((self.options.noise * amplitude) ** 2)[:, None]
-        weighted = noise_var / np.maximum(inlier, _MIN_INLIER)
-        total = (amplitude**2)[:, None, None] * self._smooth_KK + self._common[which]
-        diagonal = np.arange(inlier.shape[1])
-        total[:, diagonal, diagonal] += weighted
-        return total, NoiseVar(weighted, noise_var)
-
-    def outlier_densities(self, residual_SK: FloatArray) -> FloatArray:
-        """(S, C, K) density of ln z of each kind of outlier; residuals are against the field of the others."""
-        near, far, anywhere = (_uniform(residual_SK, *limits) for limits in (_NEAR, _FAR, (-_ANYWHERE, _ANYWHERE)))
-        in_range, sentinel = (np.broadcast_to(part, residual_SK.shape) for part in (self._in_range, self._sentinel))
-        return np.stack([near, far, in_range, anywhere, sentinel], axis=1)[:, : self.kind_counts.size]
+        self.problem = Problem(
+            smooth=covariance(features_KF),
+            contrast=trends_SK - trends_SK.mean(axis=1, keepdims=True),
+            error=self.error,
+            in_range=z_m / max(float(np.ptp(z_m)), 1e-3 * float(z_m.max())),
+            sentinel=np.where(repeated, _SENTINEL, _FLOOR),
+            kind_counts=self.kind_counts,
+            clusters=dense_clusters(features_KF[:, :2]),
+            numbers=_numbers(options),
+        )
 
     def em(self, state: State, which: NDArray[np.intp], num_rounds: int) -> Outcome:
         """Rounds of EM on hypotheses that start from the trends `which` (S,)."""
-        amplitude, inlier, temperature, share, kinds = state
-        options, counts, K = self.options, self.kind_counts, inlier.shape[1]
-        inliers, outliers = options.prior_inliers, options.prior_outliers
-        for _ in range(num_rounds):
-            residual, var = self._leave_one_out(which, amplitude, inlier)
-            is_inlier = share[:, None] * np.exp(
-                student_t_log_density(residual, var * temperature[:, None], options.dof)
-            )
-            kinds_SCK = kinds[:, :, None] * self.outlier_densities(residual)
-            is_outlier = kinds_SCK.sum(axis=1)
-            density = is_inlier + (1.0 - share)[:, None] * is_outlier
-            inlier = is_inlier / density
-            count_SC = (kinds_SCK / is_outlier[:, None] * (1.0 - inlier)[:, None]).sum(axis=2)
-            kinds = (count_SC + counts) / (count_SC.sum(axis=1, keepdims=True) + counts.sum())
-            share = (inlier.sum(axis=1) + inliers) / (K + inliers + outliers)
-            temperature = np.maximum(1.0, temperature * _COOLING)
-        # With the priors of the shares, and a penalty on minorities: 40 % of the readings that are wrong by one factor
-        # must not win because they agree with each other a little better than the others do.
-        log_prior = (
-            options.prior_inliers * np.log(share) + options.prior_outliers * np.log1p(-share) + np.log(kinds) @ counts
-        )
-        log_prior += options.majority_penalty * np.minimum(share - options.majority, 0.0)
-        evidence = np.log(density).sum(axis=1) + log_prior
-        return Outcome(State(amplitude, inlier, temperature, share, kinds), evidence, residual, var, kinds_SCK)
+        (S, K), C = state.inlier.shape, self.kind_counts.size
+        inlier, temperature, share, kinds = (np.array(part) for part in state[1:])
+        residual, var = np.empty((2, S, K))
+        rows = Rows(inlier, temperature, share, kinds, np.empty(S), residual, var, np.empty((S, C, K)))
+
+        def some(first: int, last: int) -> None:
+            part = Rows(*(each[first:last] for each in rows))
+            run(self.problem, which[first:last], state.amplitude[first:last], num_rounds, part)
+
+        self._for_hypotheses(S, num_rounds, some)
+        found = State(state.amplitude, inlier, temperature, share, kinds)
+        return Outcome(found, rows.evidence, residual, var, rows.densities)
 
     def evidence_without_outliers(self, which: NDArray[np.intp], amplitude: FloatArray) -> FloatArray:
         """(S,) log evidence of hypotheses without outliers, priors of the shares at their mode."""
         K, counts, options = self.error.shape[1], self.kind_counts, self.options
-        residual, var = self._leave_one_out(which, amplitude, np.ones((len(which), K)))
+        each = np.empty(which.size)
+
+        def some(first: int, last: int) -> None:
+            part = slice(first, last)
+            log_densities_of_inliers(self.problem, which[part], amplitude[part], each[part])
+
+        self._for_hypotheses(which.size, 1, some)
         share = (K + options.prior_inliers) / (K + options.prior_inliers + options.prior_outliers)
         log_prior = (K + options.prior_inliers) * math.log(share) + options.prior_outliers * math.log1p(-share)
-        each = student_t_log_density(residual, var, options.dof).sum(axis=1)
         return np.asarray(each + log_prior + counts @ np.log(counts / counts.sum()))
 
-    def _leave_one_out(
-        self, which: NDArray[np.intp], amplitude: FloatArray, inlier: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """(S, K) residual of each reading given the others, and its variance if it is an inlier."""
-        total, noise = self.covariance(which, amplitude, inlier)
-        residual, var = leave_cluster_out(total, self.error[which], self._clusters)
-        return residual, noise.if_inlier(var)
+    def _for_hypotheses(self, num: int, num_rounds: int, work: Callable[[int, int], None]) -> None:
+        if num * num_rounds * self.error.shape[1] ** 3 < _WORTH_A_THREAD:
+            work(0, num)
+        else:
+            for_each_span(num, work)
+
+
+def _numbers(options: MixtureOptions) -> Numbers:
+    """As compiled kernels take them: not as globals, which would be frozen at the first compilation."""
+    return Numbers(
+        noise=float(options.noise),
+        dof=float(options.dof),
+        log_t=student_t_constant(options.dof),
+        prior_inliers=float(options.prior_inliers),
+        prior_outliers=float(options.prior_outliers),
+        majority=float(options.majority),
+        majority_penalty=float(options.majority_penalty),
+        shift_var=_SHIFT_STD**2,
+        slope_var=float(options.slope_std) ** 2,
+        near=_NEAR,
+        far=_FAR,
+        anywhere=_ANYWHERE,
+        floor=_FLOOR,
+        min_inlier=_MIN_INLIER,
+        min_var=_MIN_VAR,
+        cooling=_COOLING,
+    )
 
 
 def repeated_values(z_m: FloatArray) -> BoolArray:
@@ -253,8 +246,8 @@ def repeated_values(z_m: FloatArray) -> BoolArray:
     return np.asarray(count[place] >= max(_SENTINEL_COUNT, _SENTINEL_SHARE * z_m.size))
 
 
-def dense_clusters(positions_K2: FloatArray) -> Clusters:
-    """Readings in places where readings are dense, from (K, 2) positions in length scales."""
+def dense_clusters(positions_K2: FloatArray) -> Blocks:
+    """Readings in places where readings are dense, from (K, 2) positions in length scales, and those around them."""
     distance = distances(positions_K2)
     near = distance < _CLUSTER_RADIUS
     area = max(float(np.prod(np.ptp(positions_K2, axis=0))), 1e-3)
@@ -262,28 +255,9 @@ def dense_clusters(positions_K2: FloatArray) -> Clusters:
     limit = times * len(near) * math.pi * _CLUSTER_RADIUS**2 / area + more
     count = near.sum(axis=1)
     dense = np.flatnonzero(count > limit)
+    distance[dense, dense] = -1.0  # each is the first of its own
     order = np.argsort(distance[dense], axis=1, kind="stable")
-    return [(int(i), nearest[: min(int(count[i]), _MAX_LEFT_OUT)]) for i, nearest in zip(dense, order, strict=True)]
-
-
-def leave_cluster_out(total_SKK: FloatArray, error_SK: FloatArray, clusters: Clusters) -> tuple[FloatArray, FloatArray]:
-    """(S, K) residual of each reading given the others, in a cluster given those outside it, and its variance.
-
-    The covariances `total_SKK` are overwritten. A block of their inverse, inverted, is the covariance of that block
-    given the rest (Rasmussen & Williams 2006, eqs. 5.10–5.12).
-    """
-    inverse = invert(total_SKK)
-    residual, var, solved = leave_one_out(inverse, error_SK)
-    for i, members in clusters:
-        block = np.linalg.inv(inverse[:, members[:, None], members])
-        own = members.tolist().index(i)
-        residual[:, i] = (block[:, own] * solved[:, members]).sum(axis=1)
-        var[:, i] = block[:, own, own]
-    return residual, var
-
-
-def _uniform(residual: FloatArray, low: float, high: float) -> FloatArray:
-    return np.where((residual > low) & (residual < high), 1.0 / (high - low), _FLOOR)
+    return Blocks.of([nearest[: min(int(count[i]), _MAX_LEFT_OUT)] for i, nearest in zip(dense, order, strict=True)])
 
 
 def reasons(keep: BoolArray, judged: Judgement, has_relative: bool) -> TextArray:

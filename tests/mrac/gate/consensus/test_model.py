@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mrac.conventions import BoolArray, FloatArray
-from mrac.gate.consensus.model import KINDS, MixtureModel, MixtureOptions, dense_clusters, leave_cluster_out
+from mrac.gate.consensus.em import left_one_out, outlier_densities
+from mrac.gate.consensus.model import KINDS, MixtureModel, MixtureOptions, dense_clusters
 from mrac.gp.kernel import covariance
 
 
@@ -25,48 +26,68 @@ def with_cluster() -> FloatArray:
     return spread
 
 
+def members_of(positions: FloatArray) -> dict[int, set[int]]:
+    start, members = dense_clusters(positions)
+    parts = np.split(members, start[1:-1]) if start.size > 1 else []
+    return {int(part[0]): set(part.tolist()) for part in parts}
+
+
 def test_even_readings_are_no_cluster() -> None:
-    counts = [len(dense_clusters(places(seed=seed))) for seed in range(20)]
+    counts = [len(members_of(places(seed=seed))) for seed in range(20)]
     assert np.mean(counts) < 2, "of 40"
-    assert dense_clusters(places(num=3)) == []
+    assert members_of(places(num=3)) == {}
 
 
 def test_a_dense_cluster_is_found() -> None:
-    found = dict(dense_clusters(with_cluster()))
+    found = members_of(with_cluster())
     assert set(range(10)) <= set(found)
     assert all(i in members for i, members in found.items())
-    assert {0, 1, 2, 3, 4, 5, 6, 7, 8, 9} <= set(found[0].tolist())
+    assert set(range(10)) <= found[0]
 
 
-@pytest.mark.parametrize("clustered", [False, True])
-def test_closed_form_is_conditioning_on_the_rest(clustered: bool) -> None:
+def test_a_reading_in_a_cluster_is_given_those_outside_it() -> None:
     rng = np.random.default_rng(2)
-    spread = with_cluster()
-    left_out = dense_clusters(spread) if clustered else []
-    total = covariance(spread) + np.diag(rng.uniform(0.05, 0.3, len(spread)))
-    error = rng.normal(size=len(spread))
-    residual, var = leave_cluster_out(total[None].copy(), error[None], left_out)
-    members = dict(left_out)
-    for i in range(len(spread)):
-        rest = np.setdiff1d(np.arange(len(spread)), members.get(i, [i]))
+    spread, options = with_cluster(), MixtureOptions()
+    K, members = len(spread), members_of(spread)
+    features = np.zeros((K, 8))
+    features[:, :2] = spread
+    trend, log_z, inlier = rng.normal(size=K), rng.normal(size=K), rng.uniform(0.1, 1.0, K)
+    model = MixtureModel(log_z, trend[None], features, np.zeros(K, np.bool_), options, 0.2)
+    residual, var = np.empty((2, K))
+    left_one_out(model.problem, 0, 0.3, inlier, residual, var)
+
+    contrast, noise_var = trend - trend.mean(), (0.3 * options.noise) ** 2
+    total = 0.3**2 * covariance(features) + 1.5**2 + options.slope_std**2 * np.outer(contrast, contrast)
+    total += np.diag(noise_var / inlier)
+    for i in range(K):
+        rest = np.setdiff1d(np.arange(K), list(members.get(i, {i})))
         gain = np.linalg.solve(total[np.ix_(rest, rest)], total[rest, i])
-        np.testing.assert_allclose(residual[0, i], error[i] - gain @ error[rest], atol=1e-9)
-        np.testing.assert_allclose(var[0, i], total[i, i] - gain @ total[rest, i], atol=1e-9)
+        np.testing.assert_allclose(residual[i], model.error[0, i] - gain @ model.error[0, rest], atol=1e-9)
+        expected = total[i, i] - gain @ total[rest, i] - noise_var / inlier[i] + noise_var
+        np.testing.assert_allclose(var[i], expected, atol=1e-9)
+
+
+def densities(model: MixtureModel, residual: FloatArray) -> FloatArray:
+    """(C, K) of the kinds of outliers."""
+    found = np.empty((residual.size, model.kind_counts.size))
+    for i, each in enumerate(residual.tolist()):
+        outlier_densities(model.problem, i % model.log_z.size, each, found[i])
+    return found.T
 
 
 def test_each_kind_integrates_to_one() -> None:
     model = model_of(np.array([2.0, 4.0]), np.zeros(2, np.bool_))
     residual = np.linspace(-4, 4, 20001)
-    kinds = model.outlier_densities(np.repeat(residual[:, None], 2, axis=1))[:, :, 0]
+    kinds = densities(model, residual)
     step = residual[1] - residual[0]
     for name in ("near", "far", "anywhere"):
-        assert kinds[:, KINDS.index(name)].sum() * step == pytest.approx(1.0, abs=0.02)
+        assert kinds[KINDS.index(name)].sum() * step == pytest.approx(1.0, abs=0.02)
 
 
 def test_directions() -> None:
     model = model_of(np.array([1.0, 2.0, 3.0]), np.zeros(3, np.bool_))
-    densities = model.outlier_densities(np.array([[np.log(0.4), 0.0, np.log(2.0)]]))[0]
-    near, far = densities[KINDS.index("near")], densities[KINDS.index("far")]
+    found = densities(model, np.log([0.4, 1.0, 2.0]))
+    near, far = found[KINDS.index("near")], found[KINDS.index("far")]
     assert near[0] > 100 * near[2]
     assert far[2] > 100 * far[0]
     assert max(near[1], far[1]) < 0.01, "at the predicted depth there is no error of either kind"
@@ -74,5 +95,5 @@ def test_directions() -> None:
 
 def test_a_sentinel_needs_a_value_that_repeats() -> None:
     z_m = np.array([1.0, 10.0, 10.0])
-    assert model_of(z_m, z_m == 10.0).outlier_densities(np.zeros((1, 3))).shape == (1, len(KINDS), 3)
-    assert model_of(z_m, z_m > 99.0).outlier_densities(np.zeros((1, 3))).shape == (1, len(KINDS) - 1, 3)
+    assert densities(model_of(z_m, z_m == 10.0), np.zeros(3))[4].tolist() == [1e-3, 20.0, 20.0]
+    assert densities(model_of(z_m, z_m > 99.0), np.zeros(3)).shape == (len(KINDS) - 1, 3)
