@@ -250,7 +250,7 @@ class Calibrator:
     def _preparing(self, appearance: ImageAppearance, given: bool) -> AbstractContextManager[object]:
         """Computes the appearance while the foundation's network runs, where a Gaussian process will need it."""
         needed = not given and any(isinstance(stage, ProcessOptions) for stage in (self.gate, self.head))
-        return beside_network(lambda: appearance.wide) if needed else nullcontext()
+        return beside_network(lambda: appearance.cells) if needed else nullcontext()
 
     def _predict(self, image: ImageArray) -> tuple[RelativeDepth | None, CacheUse]:
         return predict(self.foundation, image, self.cache)

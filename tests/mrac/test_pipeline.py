@@ -422,7 +422,7 @@ def test_the_appearance_is_computed_beside_a_network_where_it_is_needed(
     made, seen = make_scene(), []
 
     def gate(samples: Samples, image: ImageAppearance) -> BoolArray:
-        seen.append("wide" in vars(image))
+        seen.append("cells" in vars(image))
         return np.ones(len(samples), np.bool_)
 
     with_cores(cores, monkeypatch)

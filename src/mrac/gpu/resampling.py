@@ -61,7 +61,7 @@ def resize_matrix(size: int, count: int, name: Filter, *, of_bytes: bool = False
 
 
 def node_matrix(count: int, step: int, num_nodes: int) -> FloatArray:
-    """(count, num_nodes) bilinear weights from nodes at every `step`th pixel; see `mrac.gp.features.upsampled`."""
+    """(count, num_nodes) bilinear weights from nodes at every `step`th pixel; as `mrac.gp.upsampling`."""
     at = np.arange(count)
     first = np.minimum(at // step, num_nodes - 1)
     share = (at - first * step) / step
