@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from mrac.gate.consensus import (
     _FACTORS_ALONE,
     _FULL_EVIDENCE,
+    _KEPT_ALONE,
     _ROUNDS,
     _SPREAD,
     _STARTS_ALONE,
@@ -248,7 +249,7 @@ def _verdict(
     """Chooses between the verdicts of the classifier and those without relative depth; few readings are all kept."""
     use = uses[:, None]
     weight = torch.where(use, weight, bare)
-    keep = torch.where(use, outlier < reject_from, weight >= INLIER_WEIGHT)
+    keep = torch.where(use, outlier < reject_from, weight >= _KEPT_ALONE)
     weight = torch.where(weight <= MIN_WEIGHT, 0.0, weight)
     outlier = torch.where(use, outlier, 1.0 - weight)
     for_fit = valid & (weight >= INLIER_WEIGHT)

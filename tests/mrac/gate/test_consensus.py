@@ -7,6 +7,7 @@ import pytest
 
 from mrac import Anchors, Calibrator, RelativeDepth
 from mrac.gate.consensus import Consensus
+from mrac.gate.consensus_learned import ConsensusLearned
 from mrac.gate.theil_sen_mad import TheilSenMad
 from mrac.space import SPACES, Space, to_space
 from mrac.types import Samples
@@ -59,6 +60,16 @@ def test_a_network_that_the_readings_contradict_is_not_used(share: float, num: i
         np.testing.assert_array_equal(result.keep, alone.keep)
         lost += int((~result.keep & ~wrong).sum())
     assert lost < 0.07 * 4 * num
+
+
+@pytest.mark.parametrize("gate", [Consensus(), ConsensusLearned()])
+def test_without_a_foundation_a_doubtful_reading_is_kept(gate: Consensus) -> None:
+    samples, rng = scene(num=60)
+    wrong = rng.permutation(60) < 15
+    bad = corrupted(samples, samples.z_m * rng.uniform(0.2, 0.9, 60), wrong)
+    result = gate(replace(bad, x=None, native=False))
+    np.testing.assert_array_equal(result.keep, result.weight >= 0.3)
+    assert (result.keep & (result.weight < 0.5)).any(), "some lie between"
 
 
 def test_a_network_that_helps_is_used() -> None:

@@ -35,6 +35,8 @@ _FACTORS_ALONE: Final = (0.05, 0.2, 0.55, 1.2)  # a bare wall has next to no amp
 # of a 4:3 image.
 _UNSPREAD, _SPREAD = 20.0, 0.26
 _FULL_EVIDENCE: Final = (10, 50)  # inliers less outliers, from which on `min_evidence` counts, and counts in full
+# Inlier probability from which a reading is kept without relative depth, where it is too low: at 0.2 half are right.
+_KEPT_ALONE: Final = 0.3
 
 
 class Hypothesis(NamedTuple):
@@ -206,8 +208,8 @@ class Consensus(MixtureOptions, Gate):
         outlier_probability: FloatArray | None = None,
         keep: BoolArray | None = None,
     ) -> GateResult:
-        """All (K,), as in `GateResult`; unless `keep` says otherwise, a weight of a half or more is kept."""
-        keep = weight >= INLIER_WEIGHT if keep is None else keep
+        """All (K,), as in `GateResult`; `keep` by the weight, unless it is given."""
+        keep = weight >= (_KEPT_ALONE if samples.x is None else INLIER_WEIGHT) if keep is None else keep
         score = np.minimum(np.abs(judged.residual) / judged.std, WORST_SCORE)
         reason = reasons(keep, judged, samples.x is not None)
         return GateResult(keep, score, reason, weight, outlier_probability=outlier_probability, features=features)
