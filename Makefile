@@ -9,8 +9,11 @@ DEV := $(VENV)/.installed-dev
 DOCS := $(VENV)/.installed-docs
 DATA ?= ../shared/data/eval
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
+COMPILE := CUSTOM_COMPILE_COMMAND="make lock" build/lock/bin/pip-compile --quiet --generate-hashes --strip-extras \
+    --allow-unsafe --no-emit-options --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+    --constraint constraints.txt
 
-.PHONY: demo test test-all docs check check-runtime bench-speed bench-accuracy bench-foundation clean
+.PHONY: demo test test-all docs check check-runtime lock sbom bench-speed bench-accuracy bench-foundation clean
 
 demo: $(DEMO)  ## a picture and a table on a real scene, in demo/
 	$(BIN)/mrac demo --out demo
@@ -35,6 +38,18 @@ check: $(DEV)  ## style and types of everything
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Of every file of a version, so of all platforms and Pythons. The versions are those of constraints.txt; what only the
+# laboratory needs has no hashes, torch being one package of several builds.
+lock:  ## hashes of what the runtime and the build need, in locks/
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/pip install --quiet --disable-pip-version-check pip-tools==7.6.2
+	$(COMPILE) --output-file locks/runtime.txt pyproject.toml
+	$(COMPILE) --output-file locks/build.txt --all-build-deps --only-build-deps pyproject.toml
+
+sbom: $(TEST)  ## the wheel, and what it brings: packages, weights, licences, hashes: dist/sbom.json, CycloneDX
+	$(BIN)/python -m tests.e2e.build_dist dist
+	$(BIN)/python -m tests.e2e.sbom dist
 
 bench-speed: $(DEV)  ## ours beside scipy, scikit-learn and numpy, in one run, as ratios
 	$(BIN)/pytest tests/speed/test_speed.py --benchmark-enable -q -p no:xdist -s

@@ -31,41 +31,48 @@ def write_onnx(
     """Writes a float32 graph of opset 13; the constants go to `constants_file`, beside the file, where one is named."""
     stored = b""
     for name, values in (constants or {}).items():
-        content = _bytes(9, np.ascontiguousarray(values, "<f4").tobytes())
+        content = field_bytes(9, np.ascontiguousarray(values, "<f4").tobytes())
         if constants_file:
             (path.parent / constants_file).write_bytes(np.ascontiguousarray(values, "<f4").tobytes())
-            content = _bytes(13, _entry("location", constants_file)) + _varint(14, _EXTERNAL)
-        shape = b"".join(_varint(1, side) for side in values.shape)
-        stored += _bytes(5, shape + _varint(2, _FLOAT) + _text(8, name) + content)
+            content = field_bytes(13, _entry("location", constants_file)) + field_number(14, _EXTERNAL)
+        shape = b"".join(field_number(1, side) for side in values.shape)
+        stored += field_bytes(5, shape + field_number(2, _FLOAT) + field_text(8, name) + content)
     graph = b"".join(
-        _bytes(1, b"".join(_text(1, name) for name in node.inputs) + _text(2, node.output) + _text(4, node.operation))
+        field_bytes(
+            1,
+            b"".join(field_text(1, name) for name in node.inputs)
+            + field_text(2, node.output)
+            + field_text(4, node.operation),
+        )
         for node in nodes
     )
-    graph += _text(2, "graph") + stored
+    graph += field_text(2, "graph") + stored
     for field, described in ((11, inputs), (12, outputs)):
-        graph += b"".join(_bytes(field, _value(name, shape)) for name, shape in described.items())
-    about = b"".join(_bytes(14, _entry(key, value)) for key, value in (metadata or {}).items())
-    path.write_bytes(_varint(1, 8) + _bytes(7, graph) + _bytes(8, _text(1, "") + _varint(2, 13)) + about)
+        graph += b"".join(field_bytes(field, _value(name, shape)) for name, shape in described.items())
+    about = b"".join(field_bytes(14, _entry(key, value)) for key, value in (metadata or {}).items())
+    path.write_bytes(
+        field_number(1, 8) + field_bytes(7, graph) + field_bytes(8, field_text(1, "") + field_number(2, 13)) + about
+    )
 
 
 def _value(name: str, shape: Sequence[int]) -> bytes:
-    dimensions = b"".join(_bytes(1, _varint(1, side)) for side in shape)
-    return _text(1, name) + _bytes(2, _bytes(1, _varint(1, _FLOAT) + _bytes(2, dimensions)))
+    dimensions = b"".join(field_bytes(1, field_number(1, side)) for side in shape)
+    return field_text(1, name) + field_bytes(2, field_bytes(1, field_number(1, _FLOAT) + field_bytes(2, dimensions)))
 
 
 def _entry(key: str, value: str) -> bytes:
-    return _text(1, key) + _text(2, value)
+    return field_text(1, key) + field_text(2, value)
 
 
-def _text(field: int, value: str) -> bytes:
-    return _bytes(field, value.encode())
+def field_text(field: int, value: str) -> bytes:
+    return field_bytes(field, value.encode())
 
 
-def _bytes(field: int, value: bytes) -> bytes:
+def field_bytes(field: int, value: bytes) -> bytes:
     return _number(field << 3 | 2) + _number(len(value)) + value
 
 
-def _varint(field: int, value: int) -> bytes:
+def field_number(field: int, value: int) -> bytes:
     return _number(field << 3) + _number(value)
 
 

@@ -6,7 +6,7 @@ Listing names imports nothing: names come from the folder, summaries from the fi
 Files that start with an underscore, and `base.py`, are not implementations. Methods are the table in `methods.py`.
 Other packages add implementations through entry points of the group `mrac.<stage>`. A stage may have a `_catalog.py`
 with short names for specs: `dav2-large` stands for `hf:depth-anything/Depth-Anything-V2-Large-hf`. What a benchmark
-varies around the stages (data sets, outlier families, anchor placement) is found the same way, in `mrac.lab`.
+varies around the stages (data sets, outlier families, anchor placement) is found the same way.
 """
 
 import ast
@@ -26,13 +26,13 @@ from mrac.methods import METHODS
 
 STAGES: Final = ("foundation", "gate", "fit", "head", "method")
 KINDS: Final = (*STAGES, "dataset", "outlier", "placement")
-_LAB: Final = {"dataset": "lab.data", "outlier": "lab.outliers", "placement": "lab.placement"}
+_FOLDERS: Final = {"dataset": "lab.data", "outlier": "outliers", "placement": "lab.placement"}
 
 
 def _package(stage: str) -> str:
     if stage not in KINDS:
         raise ContractError(f"registry: {stage!r} is not a stage; one of {', '.join(KINDS)} is needed")
-    return _LAB.get(stage, stage)
+    return _FOLDERS.get(stage, stage)
 
 
 def _folder(stage: str) -> Path:

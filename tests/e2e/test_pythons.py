@@ -43,8 +43,11 @@ def test_the_wheel_works(version: str, wheel: Path, tmp_path: Path) -> None:
     found, home = interpreter(version), tmp_path / "empty"
     subprocess.run([found, "-m", "venv", home], check=True)
     python = home / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    words = ["install", "--quiet", "--no-compile", "--disable-pip-version-check", str(wheel)]
-    subprocess.run([python, "-m", "pip", *words], check=True)
+    pip = [python, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
+    locked = ["--require-hashes", "--only-binary", ":all:", "-r", str(CHECKOUT / "locks" / "runtime.txt")]
+    subprocess.run([*pip, *locked], check=True)
+    subprocess.run([*pip, "--no-deps", str(wheel)], check=True)
+    subprocess.run([python, "-m", "pip", "check"], check=True)
     # Without the checkout on the path, so that what runs is the wheel.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment["MRAC_CACHE"] = "off"

@@ -50,7 +50,7 @@ def test_the_promises_are_those_of_the_code() -> None:
 
 def test_the_lines_of_the_checklist_exist() -> None:
     text = (CHECKOUT / "docs" / "release.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    block = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)[0]
     lines = [line.partition(" #")[0].split() for line in block.splitlines()]
     assert {words[0] for words in lines} <= {"git", "sed", "make", ".venv/bin/python", ".venv/bin/mrac"}
     targets = set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))

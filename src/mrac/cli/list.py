@@ -1,4 +1,4 @@
-"""`mrac list`: everything that can be chosen by name, and the file formats, with one line on each."""
+"""`mrac list`: all that can be chosen by name, and the file formats: the kinds, or one kind with a line on each."""
 
 import importlib
 import json
@@ -8,24 +8,31 @@ from typing import Any, Final
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from mrac import registry
 from mrac.formats import FORMATS, rows
 from mrac.licences import all_terms
+from mrac.runtime.providers import DEVICE_NAMES
 
 _STAGES: Final = {f"{kind}s": kind for kind in registry.KINDS}
 _TITLES: Final = {
-    **{f"{kind}s": f"{kind}s" for kind in registry.STAGES[-1:] + registry.STAGES[:-1]},
-    "sensors": "sensors",
-    "anchors": "anchor formats",
-    "cameras": "camera formats",
-    "clouds": "point cloud formats",
-    "results": "result formats",
-    "devices": "devices",
-    **{f"{kind}s": f"{kind}s" for kind in registry.KINDS if kind not in registry.STAGES},
-    "licences": "licences: what may be done with it",
+    "methods": "named choices of the four stages below",
+    "foundations": "networks, from image to relative depth",
+    "gates": "which readings are wrong",
+    "fits": "from relative to metric depth",
+    "heads": "from the fit to dense depth and its deviation",
+    "sensors": "presets of range sensors: what their numbers mean",
+    "anchors": "file formats of readings",
+    "cameras": "file formats of cameras",
+    "clouds": "file formats of point clouds",
+    "results": "file formats of results",
+    "devices": "what networks run on",
+    "datasets": "data sets of the benchmark",
+    "outliers": "families of wrong readings",
+    "placements": "where a benchmark takes its readings",
+    "licences": "what may be done with which part",
 }
 
 
@@ -33,7 +40,7 @@ _TITLES: Final = {
 @click.argument("what", type=click.Choice(list(_TITLES)), metavar="[KIND]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="For machines: one object, with a list for each kind.")
 def list_names(what: str | None, as_json: bool) -> None:
-    """List everything that can be chosen, with one line on each, or one KIND of it.
+    """List all that can be chosen of one KIND, with one line on each; without one, the kinds.
 
     \b
     KIND is one of
@@ -54,12 +61,10 @@ def list_names(what: str | None, as_json: bool) -> None:
         click.echo(json.dumps({kind: _plain(kind) for kind in kinds}, indent=2))
         return
     console = Console(highlight=False)
-    for kind in kinds:
-        if what is None:
-            console.print(Text(_TITLES[kind], style="bold"))
-        _print(console, kind)
-        if what is None:
-            console.print()
+    if what is None:
+        _print_kinds(console)
+    else:
+        _print(console, what)
 
 
 def _names(kind: str) -> list[tuple[str, str]]:
@@ -108,6 +113,20 @@ def _plain(kind: str) -> list[dict[str, Any]]:
     known = [{"name": name, "summary": summary} for name, summary in _names(kind)]
     short = registry.catalog(_STAGES[kind]) if kind in _STAGES else {}
     return known + [asdict(entry) for entry in short.values()]
+
+
+def _print_kinds(console: Console) -> None:
+    table = Table("kind", Column("names", justify="right"), "what it is", box=None, pad_edge=False)
+    for kind, title in _TITLES.items():
+        table.add_row(kind, str(_count(kind)), title)
+    console.print(table)
+    console.print("\nmrac list KIND shows the names of one, mrac list --json all of them.")
+
+
+def _count(kind: str) -> int:
+    if kind == "devices":  # looking which of them are there loads onnxruntime
+        return len(DEVICE_NAMES)
+    return len(_names(kind)) + len(registry.catalog(_STAGES[kind]) if kind in _STAGES else ())
 
 
 def _print(console: Console, kind: str) -> None:

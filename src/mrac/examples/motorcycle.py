@@ -6,20 +6,19 @@ import numpy as np
 
 from mrac.anchors import Anchors
 from mrac.camera import Camera
-from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError, MissingExtra
 from mrac.examples.example import Example
+from mrac.outliers import Truth
+from mrac.outliers.near import Near
 
 # Calibration of the 741×500 images as the dataset states it.
 _FOCAL_PX, _BASELINE_M, _OFFSET_PX = 994.978, 0.193001, 31.086
 _CENTRE_PX = (311.193, 254.877)
+_RANGE_M: Final = 10.0  # of an indoor sensor
 _LICENCE: Final = (
     "Middlebury 2014 Motorcycle, by D. Scharstein and others (GCPR 2014), as shipped inside scikit-image; not part of "
     "this package: the licence of that data set holds"
 )
-# Multipath and specular returns: z · U(0.2, 0.6), never under 0.1 m. The laboratory's outlier family `near`.
-_NEAR_FACTOR: Final = (0.2, 0.6)
-_NEAR_FLOOR_M: Final = 0.1
 
 
 def motorcycle(num_anchors: int = 50, wrong_fraction: float = 0.25, seed: int = 0) -> Example:
@@ -48,7 +47,8 @@ def motorcycle(num_anchors: int = 50, wrong_fraction: float = 0.25, seed: int = 
     v, u = np.nonzero(np.isfinite(truth_m))
     chosen = rng.choice(v.size, num_anchors, replace=False)
     uv_px = np.stack([u[chosen], v[chosen]], axis=1)
-    z_m, wrong = _pulled_near(truth_m[v[chosen], u[chosen]], wrong_fraction, rng)
+    true = Truth(uv_px=uv_px, z_m=truth_m[v[chosen], u[chosen]], truth_m=truth_m, max_range_m=_RANGE_M)
+    z_m, wrong = Near()(true, wrong_fraction, rng)
     H, W = truth_m.shape
     return Example(
         name="motorcycle",
@@ -61,12 +61,3 @@ def motorcycle(num_anchors: int = 50, wrong_fraction: float = 0.25, seed: int = 
         camera=Camera(_FOCAL_PX, _FOCAL_PX, *_CENTRE_PX, W, H),
         licence=_LICENCE,
     )
-
-
-def _pulled_near(z_m: FloatArray, fraction: float, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
-    """The (K,) readings with round(fraction · K) of them too near, and (K,) which ones."""
-    wrong = np.zeros(z_m.size, np.bool_)
-    wrong[rng.choice(z_m.size, round(fraction * z_m.size), replace=False)] = True
-    # Drawn for every reading, so that the values do not depend on how many are wrong.
-    near_m = np.maximum(z_m * rng.uniform(*_NEAR_FACTOR, z_m.size), _NEAR_FLOOR_M)
-    return np.where(wrong, near_m, z_m), wrong

@@ -48,7 +48,7 @@ def fetch(published: PublishedFile) -> Fetched:
     try:
         from huggingface_hub import get_hf_file_metadata, hf_hub_url  # noqa: PLC0415  (an extra)
     except ImportError:
-        raise MissingExtra(f"{_WHERE}: {published.name}", "torch") from None
+        raise MissingExtra(f"{_WHERE}: {published.name}", "fetch") from None
     path = published.own_place()
     if path is None:
         raise ContractError(f"{_WHERE}: there is no home folder; XDG_CACHE_HOME=FOLDER is needed")

@@ -11,6 +11,7 @@ from torch import nn
 
 from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.gpu.network import Convolution, DepthNetwork, NetworkOptions
+from mrac.runtime.onnx_check import check_onnx
 
 _WHERE = "gpu"
 
@@ -45,8 +46,9 @@ def _graph(path: Path) -> Any:
         import onnx  # noqa: PLC0415
     except ImportError:
         raise MissingExtra(f"{_WHERE}: reading {path.name}", "torch") from None
+    check_onnx(path, _WHERE)
     try:
-        return onnx.load(str(path)).graph
+        return onnx.load(str(path), load_external_data=False).graph
     except Exception as error:  # protobuf raises a class of its own
         raise ContractError(f"{_WHERE}: {path} is not a usable ONNX file: {first_line(error)}") from None
 

@@ -7,15 +7,15 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
-import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from mrac.clouds.pcd import stated_size
 from mrac.errors import ContractError, MissingExtra
 from mrac.http.errors import TooLargeError, UnsupportedError
 from mrac.http.limits import Limits
+from mrac.io.arrays import stated_array
 
 PICTURES: Final = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "PPM")
 """Pillow's names of what is read from a client; others start programs (EPS) or are not worth their risk."""
@@ -98,9 +98,7 @@ def _check_array(file: IO[bytes], size: int, where: str, limits: Limits) -> None
     Readers make float64 of any numbers, so that bytes count as eight, and so do words of no letters.
     """
     try:
-        version = np.lib.format.read_magic(file)
-        read: Any = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read(file)
+        shape, dtype = stated_array(file)
     except Exception as error:  # numpy evaluates the header as Python text, which fails in many ways
         raise ContractError(f"{where}: not a readable numpy array ({str(error)[:100]})") from None
     count = math.prod(shape)

@@ -53,6 +53,14 @@ def read_arrays(path: Path, needed: Sequence[str], optional: Sequence[str] = ())
     return arrays
 
 
+def stated_array(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type of the array that starts here, by its header; raises nearly anything where that is damaged."""
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(file)
+    return shape, dtype
+
+
 def _members(archive: zipfile.ZipFile, names: Sequence[str], path: Path) -> dict[str, NDArray[Any]]:
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) > _MAX_MEMBERS:
@@ -69,9 +77,7 @@ def _members(archive: zipfile.ZipFile, names: Sequence[str], path: Path) -> dict
 
 def _array(file: IO[bytes], size: int, packed: int, where: str) -> NDArray[Any]:
     """The array that starts here, in a file that has `size` bytes from here on, `packed` as they are stored."""
-    version = np.lib.format.read_magic(file)
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = header(file)
+    shape, dtype = stated_array(file)
     needed = math.prod(shape) * max(dtype.itemsize, 1)
     check_unpacked(needed, packed, f"{where}: shape {str(shape)[:60]}")
     if needed > size and dtype.itemsize:

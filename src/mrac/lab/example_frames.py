@@ -22,9 +22,6 @@ from mrac.camera import Camera
 from mrac.conventions import FloatArray, ImageArray
 from mrac.examples.example import Example
 from mrac.examples.shipped import FRAMES, write_shipped
-from mrac.lab.outliers.base import Outliers, Truth
-from mrac.lab.outliers.near import Near
-from mrac.lab.outliers.uniform import Uniform
 from mrac.lab.placement.base import AnchorPlacement
 from mrac.lab.placement.beams import Beams
 from mrac.lab.placement.random import Random
@@ -33,6 +30,9 @@ from mrac.lab.train.synthetic.scenes.render import render
 from mrac.lab.train.synthetic.scenes.rooms import sample_rooms
 from mrac.lab.train.synthetic.scenes.scene import SceneBatch
 from mrac.lab.train.synthetic.scenes.streets import sample_streets
+from mrac.outliers.base import Outliers, Truth
+from mrac.outliers.near import Near
+from mrac.outliers.uniform import Uniform
 
 SIZE: Final = (480, 640)
 _RAYS: Final = 3  # squared, for every pixel: an odd number, so that one of them goes through its centre

@@ -14,10 +14,9 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError, first_line
-from mrac.io.input_file import check_file
-from mrac.limits import check_unpacked
 from mrac.runtime.forking import abandon, call_in_child, hold_at_fork
-from mrac.runtime.onnx_weights import add_weights, largest_output
+from mrac.runtime.onnx_check import check_onnx
+from mrac.runtime.onnx_weights import add_weights
 from mrac.runtime.parallel import meanwhile, num_cores
 from mrac.runtime.providers import (
     DEVICES,
@@ -28,6 +27,7 @@ from mrac.runtime.providers import (
     refuse,
     runtime_version,
 )
+from mrac.runtime.weight_files import WEIGHTS
 
 _loading = threading.Lock()
 hold_at_fork(_loading.acquire, _loading.release)
@@ -227,7 +227,8 @@ call_in_child(_forget_sessions)
 def _load(file: Path, weights: Path | None, where: str, name: str, num_threads: int) -> Any:
     if not file.is_file():
         raise ContractError(f"{where}: no file {file}")
-    _check_output(file, check_file(file, where), where)
+    if file.parent != WEIGHTS:  # tests look into the package's own; at every start it would be some 20 ms
+        check_onnx(file, where, weights_elsewhere=weights is not None)
     path = str(file)
     device, options = DEVICES[name], _options(num_threads)
     kept = [] if weights is None else add_weights(options, Path(path), weights, where)
@@ -242,19 +243,12 @@ def _load(file: Path, weights: Path | None, where: str, name: str, num_threads: 
     return session
 
 
-def _check_output(file: Path, size: int, where: str) -> None:
-    """Refuses a network whose output would not fit, by what it states: the runtime reserves it while it loads."""
-    try:
-        needed = largest_output(file.read_bytes())
-    except (IndexError, KeyError, OSError):  # a damaged file, which the runtime describes better
-        return
-    check_unpacked(needed, max(needed, size), f"{where}: {file}: its output")
-
-
 def _options(num_threads: int) -> Any:
     options = import_onnxruntime().SessionOptions()
     # The runtime's own choice counts the machine's cores, not those of a container, and binds threads to them.
     options.intra_op_num_threads = num_threads
     # A thread that waits by spinning takes a core from the gate's loops and from other processes.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Else the ending .ort selects a format that `check_onnx` does not read.
+    options.add_session_config_entry("session.load_model_format", "ONNX")
     return options

@@ -19,6 +19,7 @@ from typing import Any, Final
 from mrac.config import KEYS, STAGES
 from mrac.errors import ContractError
 from mrac.io.files import write_json, write_whole
+from mrac.runtime.onnx_check import check_onnx
 from mrac.saved.card import model_card
 from mrac.saved.weight_options import files_of, may_be_read, may_be_saved, names_a_path, user_files
 from mrac.version import __version__
@@ -107,6 +108,8 @@ def _place(config: dict[str, Any], own: list[Any], folder: Path, files: list[str
         if not any(name == parts[2] or name.startswith(f"{parts[2]}/") for name in files):
             raise ContractError(f"load: {folder}: {MANIFEST}: {parts[2]} is not among the files with a checksum")
         path = _inside(folder, str(parts[2]))
+        if path.suffix.lower() == ".onnx":
+            check_onnx(path, f"load: {folder}")
         if more := _unlisted(path, folder, files):
             raise ContractError(f"load: {more[0]} is not among the files with a checksum; it was added later")
         named[parts[0], parts[1]] = str(path)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from mrac.errors import ContractError
 from mrac.io.files import user_path
-from mrac.runtime.onnx_weights import external_tensors
+from mrac.runtime.onnx_check import check_onnx
 
 # What may be copied: these hold numbers and text. Reading a pickle may run code, so none goes into a folder that is
 # meant for others.
@@ -63,7 +63,7 @@ def files_of(path: Path, where: str) -> list[tuple[Path, str]]:
     settings and weights in it and one level below.
 
     Raises:
-        ContractError: the weights are a pickle, or lie outside of the network's file.
+        ContractError: the weights are a pickle, or the network's file is not one that is read (`check_onnx`).
     """
     if path.is_dir():
         inside = sorted(one for one in (*path.glob("*"), *path.glob("*/*")) if may_be_saved(one))
@@ -75,11 +75,8 @@ def files_of(path: Path, where: str) -> list[tuple[Path, str]]:
             f"{where}: {path.name} may run code where it is read; only {', '.join(_SUFFIXES)} are saved. Convert it "
             "to .onnx or .safetensors first"
         )
-    if path.suffix.lower() == ".onnx" and external_tensors(path.read_bytes()):
-        raise ContractError(
-            f"{where}: {path.name} keeps weights in another file; write it as one file first: "
-            "onnx.save(model, path, save_as_external_data=False)"
-        )
+    if path.suffix.lower() == ".onnx":
+        check_onnx(path, where)
     card = path.with_suffix(".json")
     beside = [card] if card != path and card.is_file() else []
     return [(one, one.name) for one in (path, *beside)]

@@ -12,8 +12,9 @@ import numpy as np
 from mrac.anchors import Anchors
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
+from mrac.outliers import Truth
 from mrac.web.catalogue import DEFAULT_KAPPA, MAX_CLICKED, MAX_READINGS
-from mrac.web.corruption import Truth, corrupt
+from mrac.web.corruption import corrupt, max_range_m
 from mrac.web.scenes import Pool, Scene
 
 _LIMITS: Final = {
@@ -31,7 +32,7 @@ class Recipe:
 
     Attributes:
         num_readings: how many of the scene's readings are taken, at random but for all of them.
-        family: of `corruption.FAMILIES`.
+        family: of `catalogue.FAMILIES`.
         share: of them that becomes wrong.
         seed: of both draws.
         clicked: (u, v, z_m) of each reading that was typed in.
@@ -134,7 +135,9 @@ def _drawn(pool: Pool | None, recipe: Recipe) -> Readings:
     all_of_them = recipe.num_readings >= count
     chosen = np.arange(count) if all_of_them else rng.choice(count, recipe.num_readings, replace=False)
     base = pool.anchors.take(chosen)
-    corrupted = corrupt(Truth(base.uv_px, base.z_m, pool.depth_m), recipe.family, recipe.share, rng)
+    range_m = max_range_m(pool.depth_m)
+    truth = Truth(uv_px=base.uv_px, z_m=base.z_m, truth_m=pool.depth_m, max_range_m=range_m)
+    corrupted = corrupt(truth, recipe.family, recipe.share, rng)
     more = {"extent_px": base.extent_px, "confidence": base.confidence, "flag": base.flag}
     anchors = Anchors(base.uv_px, corrupted.z_m, base.sigma_m, **more)
     return Readings(anchors, base.z_m, corrupted.wrong, 0)

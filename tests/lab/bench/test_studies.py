@@ -10,7 +10,7 @@ from mrac import registry
 from mrac.lab.bench.methods import parse_method
 from mrac.lab.bench.protocol import CLEAN, FOLDER, Cell, Protocol, protocol_names
 from mrac.lab.foundation_faults import FAULTS
-from mrac.lab.outliers import Truth
+from mrac.outliers import Truth
 
 _NO_RIVAL = ("consensus", "consensus_learned", "ransac", "range")  # our own, the paper's patch, no judge of a value
 SETS = {"nyu", "kitti15", "sunrgbd", "tum"}

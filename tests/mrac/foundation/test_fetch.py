@@ -22,7 +22,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_without_the_client_the_extra_is_named(own: Path) -> None:
-    with pytest.raises(MissingExtra, match=r"fetch: dav2-small: .*mrac-depth\[torch\]"):
+    with pytest.raises(MissingExtra, match=r"fetch: dav2-small: .*mrac-depth\[fetch\]"):
         fetch(DAV2_SMALL)
     assert not own.parent.exists()
 

@@ -80,9 +80,9 @@ def test_the_identity_is_the_content_of_both_files(tmp_path: Path) -> None:
     assert Onnx(str(tmp_path / "missing.onnx")).identity is None
 
 
-def test_weights_in_another_file_have_no_identity(tmp_path: Path) -> None:
+def test_weights_in_another_file_are_refused_and_have_no_identity(tmp_path: Path) -> None:
     write_network(tmp_path / "net.onnx", weights_file="weights")
     network = Onnx(str(tmp_path / "net.onnx"))
-    network(picture())
-    assert (tmp_path / "weights").exists()
     assert network.identity is None
+    with pytest.raises(ContractError, match=r"net\.onnx keeps weights \('w'\) in another file"):
+        network(picture())

@@ -232,6 +232,6 @@ def test_what_must_not_be_copied_is_refused(tmp_path: Path) -> None:
     constants = {"w": np.ones((1, 3, 1, 1), np.float32)}
     shapes = ({"x": (1, 3, 16, 16)}, {"y": (1, 3, 16, 16)})
     write_onnx(path, [Node("Mul", ["x", "w"], "y")], *shapes, constants, constants_file="split.data")
-    with pytest.raises(ContractError, match=r"split\.onnx keeps weights in another file"):
+    with pytest.raises(ContractError, match=r"split\.onnx keeps weights .* in another file"):
         Calibrator(foundation=f"onnx:{path}").save(tmp_path / "saved")
     assert not (tmp_path / "saved" / "calibrator.json").exists()

@@ -2,11 +2,13 @@
 
 import base64
 import gzip
+import hmac
 import io
 import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -17,7 +19,9 @@ from starlette.requests import Request
 from mrac import Calibrator, MetricDepth
 from mrac.errors import ContractError
 from mrac.http import Limits, Offer
+from mrac.http.errors import UnauthorizedError
 from mrac.serve import Settings
+from mrac.serve.app import Service
 from mrac.serve.handler import Answer, Job
 from mrac.serve.workers import Place
 from mrac.version import __version__
@@ -307,6 +311,25 @@ def test_the_token_is_needed_where_there_is_one() -> None:
         schema = running.client.get("/openapi.json").json()
         assert schema["paths"]["/v1/calibrate"]["post"]["security"] == [{"token": []}]
         assert token not in repr(running.service.settings)
+
+
+@pytest.mark.parametrize("given", ["", "c", "correct-horse-batterz", "x" * 500, "\u00e9\u00e9"])
+def test_the_time_of_a_refusal_does_not_tell_how_much_of_the_token_was_right(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, compared = "correct-horse-battery", []
+    whole = hmac.compare_digest
+
+    def spy(a: bytes, b: bytes) -> bool:
+        compared.append((a, b))
+        return whole(a, b)
+
+    monkeypatch.setattr(hmac, "compare_digest", spy)
+    service = SimpleNamespace(settings=Settings(token=token))
+    request = SimpleNamespace(headers={"authorization": f"Bearer {given}"})
+    with pytest.raises(UnauthorizedError):
+        Service.check_token(service, request)  # type: ignore[arg-type]
+    assert compared == [(given.encode(), token.encode())]  # whatever arrived: no shorter way
 
 
 def test_metrics_count_and_time_requests(running: Running) -> None:

@@ -14,8 +14,8 @@ from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
 from mrac.lab.bench.protocol import CLEAN, TRUTH, Condition, Protocol
 from mrac.lab.data import Sample
-from mrac.lab.outliers import Truth
 from mrac.lab.seeds import anchors_hash, generator
+from mrac.outliers import Truth
 
 # A real reading this far off the truth, as a share of it, is wrong: what the pack's own figures count.
 WRONG_SHARE: Final = 0.1

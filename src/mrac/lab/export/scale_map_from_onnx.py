@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from mrac.errors import ContractError, MissingExtra, first_line
+from mrac.runtime.onnx_check import check_onnx
 from mrac.vi_depth.network import ScaleMapLearner
 
 # Published with the rest but never run (see `Decoder`), so that the exporter leaves it away.
@@ -59,8 +60,9 @@ def _constants(path: Path) -> dict[str, NDArray[np.float32]]:
         import onnx  # noqa: PLC0415
     except ImportError:
         raise MissingExtra(f"vi_depth: {path} by torch", "lab") from None
+    check_onnx(path, "vi_depth")
     try:
-        graph = onnx.load(str(path)).graph
+        graph = onnx.load(str(path), load_external_data=False).graph
     except Exception as error:  # protobuf raises a class of its own
         raise ContractError(f"vi_depth: {path} is not a usable ONNX file: {first_line(error)}") from None
     known = {one.name: onnx.numpy_helper.to_array(one) for one in graph.initializer}

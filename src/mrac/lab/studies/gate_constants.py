@@ -26,10 +26,10 @@ from mrac.gate import consensus
 from mrac.gate.consensus import Consensus, initialisation, model
 from mrac.gp.features import ImageAppearance
 from mrac.lab.data.manifest import Frame, read_manifest
-from mrac.lab.outliers.base import Truth
-from mrac.lab.outliers.near import Near
-from mrac.lab.outliers.uniform import Uniform
 from mrac.lab.studies.protocol import draw_anchors, results_folder, truth_of, write_results
+from mrac.outliers.base import Truth
+from mrac.outliers.near import Near
+from mrac.outliers.uniform import Uniform
 from mrac.relative import sample_bilinear, typical_range
 from mrac.types import Samples
 

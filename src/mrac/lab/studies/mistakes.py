@@ -25,8 +25,8 @@ from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.foundation._cached import predict
 from mrac.lab.data.manifest import Frame, read_manifest, rules_of
-from mrac.lab.outliers import Truth
 from mrac.lab.studies.protocol import draw_anchors, results_folder, truth_of, write_results
+from mrac.outliers import Truth
 from mrac.relative import fill_invalid
 from mrac.runtime.cache import default_store
 

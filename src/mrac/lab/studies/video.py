@@ -22,8 +22,8 @@ from rich.table import Table
 from mrac import Anchors, Calibrator
 from mrac.conventions import FloatArray, ImageArray
 from mrac.lab.data.manifest import Frame, read_manifest, rules_of
-from mrac.lab.outliers.near import Near
 from mrac.lab.studies.protocol import abs_rel, draw_anchors, results_folder, truth_of, write_results
+from mrac.outliers.near import Near
 from mrac.types import RelativeDepth
 from mrac.video import VideoCalibrator
 

@@ -10,6 +10,7 @@ from mrac.foundation.embedded import Embedded, input_size
 from mrac.lab.export.pipeline.graph import Graph, Tensor, ordered
 from mrac.lab.export.pipeline.resize import resize_bytes, resize_field
 from mrac.relative import LOG_REACH, RANGE_QUANTILES, TYPICAL_PIXELS
+from mrac.runtime.onnx_check import check_onnx
 from mrac.space import Space
 
 _OUTPUT_SHARE = 2  # the network's map has half the sides of its input
@@ -36,7 +37,8 @@ def log_depth(graph: Graph, image: Tensor, size: tuple[int, int], network: Embed
     pixels = resize_bytes(image, size, (h, w), "bicubic").cast(np.float32).transpose(2, 0, 1).reshape(1, 3, h, w)
     if network.mirror:
         pixels = graph.node("Concat", pixels, _mirrored(pixels, 3), axis=0)
-    model = onnx.load(str(network.file))
+    check_onnx(network.file, "foundation/embedded")
+    model = onnx.load(str(network.file), load_external_data=False)
     maps = graph.embed(model, {model.graph.input[0].name: pixels}, "foundation")
     out = h // _OUTPUT_SHARE, w // _OUTPUT_SHARE
     values = maps.slice(0, 1, 1, 0).reshape(*out)

@@ -54,7 +54,7 @@ def learned(
         "mask": mask.reshape(1, 1, *grid),
         "anchor": z_m.reshape(1, 1, *grid),
     }
-    model = onnx.load(str(file.path))
+    model = onnx.load(str(file.path), load_external_data=False)  # `HeadFile` has looked into it
     maps = graph.embed(model, {name: values.cast(np.float32) for name, values in inputs.items()}, "head")
     num = model.graph.output[0].type.tensor_type.shape.dim[1].dim_value
     large = resize_field(maps.reshape(num, *grid).transpose(1, 2, 0), grid, size, "bilinear")

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from mrac import registry
 from mrac.conventions import BoolArray, FloatArray
-from mrac.lab.outliers import Outliers, Truth
 from mrac.lab.train.gate.frames import GateFrame
+from mrac.outliers import Outliers, Truth
 
 WRONG: Final = 0.1  # relative error from which a reading is wrong
 _FROM_BENCHMARK: Final = ("near", "dropout", "uniform", "mixed_pixel")

@@ -6,7 +6,7 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.lab.outliers.base import Outliers, Truth
+from mrac.outliers.base import Outliers, Truth
 from mrac.registry import check_numbers
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
-from mrac.lab.outliers import Truth
-from mrac.lab.outliers.near import Near
+from mrac.outliers import Truth
+from mrac.outliers.near import Near
 
 
 def test_pulls_the_stated_share_near_and_leaves_the_rest() -> None:

@@ -5,25 +5,22 @@ import pytest
 from scipy.ndimage import maximum_filter, minimum_filter
 
 from mrac import ContractError, registry
-from mrac.examples.motorcycle import _pulled_near
-from mrac.lab.outliers.base import Truth
-from mrac.lab.outliers.dropout import Dropout
-from mrac.lab.outliers.gaussian import Gaussian
-from mrac.lab.outliers.mixed_pixel import MixedPixel
-from mrac.lab.outliers.near import Near
-from mrac.lab.outliers.uniform import Uniform
-from tests.lab.contract.test_outlier import scene
+from mrac.outliers.base import Truth
+from mrac.outliers.dropout import Dropout
+from mrac.outliers.gaussian import Gaussian
+from mrac.outliers.mixed_pixel import MixedPixel
+from mrac.outliers.near import Near
+from mrac.outliers.uniform import Uniform
+from tests.contract.test_outlier import scene
 
 
-def test_near_is_the_demo_s_near_to_the_bit() -> None:
+def test_near_is_what_the_first_published_demo_drew_to_the_bit() -> None:
     truth = scene(50)
-    of_family = Near()(truth, 0.25, np.random.default_rng(3))
-    of_demo, wrong = _pulled_near(truth.z_m, 0.25, np.random.default_rng(3))
-    np.testing.assert_array_equal(of_family.z_m, of_demo)
-    np.testing.assert_array_equal(of_family.wrong, wrong)
+    z_m, wrong = Near()(truth, 0.25, np.random.default_rng(3))
     rng = np.random.default_rng(3)
-    chosen = rng.choice(50, 12, replace=False)  # what the first published demo drew
-    np.testing.assert_array_equal(of_demo[chosen], np.maximum(truth.z_m * rng.uniform(0.2, 0.6, 50), 0.1)[chosen])
+    chosen = rng.choice(50, 12, replace=False)
+    assert sorted(chosen) == np.flatnonzero(wrong).tolist()
+    np.testing.assert_array_equal(z_m[chosen], np.maximum(truth.z_m * rng.uniform(0.2, 0.6, 50), 0.1)[chosen])
 
 
 def test_uniform_spans_the_image_s_depth_not_the_anchors() -> None:

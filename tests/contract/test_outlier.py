@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrac import ContractError, registry
-from mrac.lab.outliers.base import Outliers, Truth
+from mrac.outliers.base import Outliers, Truth
 
 FAMILIES = registry.names("outlier")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.lab.outliers.base import Outliers, Truth
+from mrac.outliers.base import Outliers, Truth
 
 
 @dataclass(frozen=True, kw_only=True)

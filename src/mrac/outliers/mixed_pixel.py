@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.lab.outliers.base import Outliers, Truth
+from mrac.outliers.base import Outliers, Truth
 from mrac.registry import check_numbers
 
 
@@ -52,7 +52,9 @@ class MixedPixel(Outliers):
         """(K,) least and largest truth in each window; NaN without any."""
         half = self.window_px // 2
         ends = np.full((2, truth.z_m.size), np.nan)
-        for k, (u, v) in enumerate(np.rint(truth.uv_px).astype(np.int64)):
+        H, W = truth.truth_m.shape
+        for k in np.flatnonzero(np.isfinite(truth.uv_px).all(axis=1)):
+            u, v = np.rint(truth.uv_px[k]).clip(-half - 1, (W + half, H + half)).astype(np.int64)  # there: no window
             window = truth.truth_m[max(v - half, 0) : max(v + half + 1, 0), max(u - half, 0) : max(u + half + 1, 0)]
             window = window[np.isfinite(window)]
             if window.size:
