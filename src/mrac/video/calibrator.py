@@ -24,7 +24,7 @@ from mrac.video.carried import Carried, with_carried
 from mrac.video.level import Drift, find_drift, shapes
 from mrac.video.matching import Corners, difference, find_corners, match
 from mrac.video.motion import REST, Motion, find_motion
-from mrac.video.scale import PROCESS, NetworkLevel, level_var
+from mrac.video.scale import NetworkLevel, level_var
 
 _FOCAL: Final = 0.85  # of the image's width, where no camera is given: a wide phone lens has 0.7, a Kinect 0.9
 _STILL: Final = 1.0  # mean difference in grey levels up to which a picture without corners did not move
@@ -205,14 +205,12 @@ class VideoCalibrator:
             return result
         field, _ = fill_invalid(relative)
         grid = _grid(result.depth_m.shape)
-        x, log_z = sample_bilinear(field, np.concatenate([both.uv_px[used], grid])), np.log(both.z_m[used])
-        features = features_without_image(
-            np.concatenate([both.uv_px[used], grid]), x, typical_range(field), LengthScales()
-        )
+        at = np.concatenate([both.uv_px[used], grid])
+        x, log_z = sample_bilinear(field, at), np.log(both.z_m[used])
+        features = features_without_image(at, x, typical_range(field), LengthScales())
         noise = None if both.sigma_m is None else both.sigma_m[used] / both.z_m[used]
-        noise_var = PROCESS.noise_var(result.anchors.weight[used], noise, PROCESS.amplitude)
         rejected = float(np.mean(~result.anchors.keep[:num_own])) if num_own else 0.0
-        var = level_var(features, log_z - x[: used.size], noise_var, rejected)
+        var = level_var(features, log_z - x[: used.size], result.anchors.weight[used], noise, rejected)
         error = float(np.median(x[used.size :] - np.log(sample_bilinear(result.depth_m, grid))))
         factor = np.float32(np.exp(self._network.change(error, var)))
         return replace(result, depth_m=result.depth_m * factor, sigma_m=result.sigma_m * factor)

@@ -1,8 +1,9 @@
 """The level of a frame's depth where readings are few: the network's own level, learned over the frames.
 
-A network that gives log depth has a level of its own, and its error changes from frame to frame by less than the level
-that ten readings determine, some of them wrong. So the mean of that error is followed, and the level of a frame is moved
-towards it, by as much as the two variances say: with many readings, or readings that were carried over, not at all.
+A network that gives log depth has a level of its own. Its error differs by 2 to 3 % from frame to frame (training
+sequences): less than that of the level that five readings determine, some of them wrong. So the mean of that error is
+followed, and the level of a frame is moved towards it by as much as the two variances say: with many readings, or with
+readings that were carried over, next to nothing.
 """
 
 from typing import Final
@@ -13,8 +14,9 @@ from scipy.linalg import cho_factor, cho_solve
 from mrac.conventions import FloatArray
 from mrac.gp.kernel import WeightedProcessOptions, covariance
 
-PROCESS: Final = WeightedProcessOptions(amplitude=0.1)
-# Of the variance of a level by the process, on training sequences: half the deviation, with 10 and with 50 readings.
+_PROCESS: Final = WeightedProcessOptions(amplitude=0.1)
+# Of the variance of a level by the process, stated noise aside: on training sequences half the deviation was right,
+# with 10 and with 50 readings.
 _OVERSTATED: Final = 0.25
 _WRONG: Final = 10.0  # by so much more variance per share of rejected readings: others may have passed
 _NETWORK_STD: Final = 0.05  # of the network's level around its mean, before any frame has told
@@ -23,29 +25,38 @@ _LEARNING: Final = 0.1  # share of a new frame in mean and variance, at least
 _CONSISTENT: Final = 3.0  # deviations, beyond which frame and network do not speak of one scene
 
 
-def level_var(features: FloatArray, residual: FloatArray, noise_var: FloatArray, rejected: float) -> float:
+def level_var(
+    features: FloatArray, residual: FloatArray, weight: FloatArray, noise: FloatArray | None, rejected: float
+) -> float:
     """Variance of the mean log depth of an image, given K readings: of a Gaussian process with an unknown shift.
 
     Args:
         features: (K + G, F) of the readings, K > 0, and of G points spread over the image.
         residual: (K,) log reading less the trend.
-        noise_var: (K,) in units of the amplitude's square.
+        weight: (K,) of the readings, in (0, 1].
+        noise: (K,) stated standard deviation of each reading as a share of its depth, or None.
         rejected: share of the frame's readings that a gate rejected.
     """
     K, total = residual.size, covariance(features)
-    factor = cho_factor(total[:K, :K] + np.diag(noise_var), lower=True)
-    solved = cho_solve(factor, np.stack([np.ones(K), residual], axis=1))
-    shift_var = 1.0 / float(solved[:, 0].sum())
-    length2 = float(residual @ solved[:, 1]) - shift_var * float(solved[:, 1].sum()) ** 2
-    amplitude_var = float(PROCESS.amplitude_var(PROCESS.amplitude, length2, K - 1))
+    noise_var = _PROCESS.noise_var(weight, noise, _PROCESS.amplitude)
     across = total[:K, K:].mean(axis=1)
-    missing = 1.0 - float(across @ solved[:, 0])  # of the shift, whose error counts where no reading is near
-    var = float(total[K:, K:].mean() - across @ cho_solve(factor, across)) + missing**2 * shift_var
-    return _OVERSTATED * amplitude_var * max(var, 0.0) * (1.0 + _WRONG * rejected)
+    known = np.stack([np.ones(K), residual, across], axis=1)
+    shift, field, spread = cho_solve(cho_factor(total[:K, :K] + np.diag(noise_var), lower=True), known).T
+    shift_var = 1.0 / float(shift.sum())
+    length2 = float(residual @ field) - shift_var * float(field.sum()) ** 2
+    amplitude_var = float(_PROCESS.amplitude_var(_PROCESS.amplitude, length2, K - 1))
+    missing = 1.0 - float(spread.sum())  # of the shift, whose error counts where no reading is near
+    inside = float(total[K:, K:].mean() - across @ spread) + missing**2 * shift_var
+    stated = 0.0
+    if noise is not None:
+        share = spread + missing * shift_var * shift  # of each reading in the level
+        stated = float((share * np.minimum(noise, 1.0)) @ (share * np.minimum(noise, 1.0)))
+    var = _OVERSTATED * amplitude_var * max(inside, 0.0) + (1.0 - _OVERSTATED) * stated
+    return var * (1.0 + _WRONG * rejected)
 
 
 class NetworkLevel:
-    """The error of the network's level: its mean over the frames, that one's variance, and that of a frame around it."""
+    """The error of the network's level: its mean over the frames, and how much a frame differs from that."""
 
     def __init__(self) -> None:
         self._mean: float | None = None
