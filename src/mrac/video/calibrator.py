@@ -24,6 +24,7 @@ from mrac.video.carried import Carried, with_carried
 from mrac.video.level import Drift, find_drift, shapes
 from mrac.video.matching import Corners, difference, find_corners, match
 from mrac.video.motion import REST, Motion, find_motion
+from mrac.video.scale import NetworkLevel, level_var
 
 _FOCAL: Final = 0.85  # of the image's width, where no camera is given: a wide phone lens has 0.7, a Kinect 0.9
 _STILL: Final = 1.0  # mean difference in grey levels up to which a picture without corners did not move
@@ -32,6 +33,7 @@ _DRIFT_STD: Final = 0.01
 _LEARNING: Final = 0.1  # share of a new frame in the learned noise
 # Frames that are remembered: where the last one was blurred or hidden, one before it may still show this scene.
 _REMEMBERED: Final = 4
+_MAX_LEVEL: Final = 256  # readings that the variance of a level is computed from
 _MAX_FACTOR: Final = 5.0  # by which learned deviations differ from these at most
 
 
@@ -98,6 +100,7 @@ class VideoCalibrator:
     def reset(self) -> None:
         """Forgets all frames so far: the next one is the first."""
         self._past: deque[_Past] = deque(maxlen=_REMEMBERED)
+        self._network = NetworkLevel()
         self._interval_s: float | None = None
         self._step_var, self._drift_var = _STEP_STD**2, _DRIFT_STD**2
         self.last = FrameState("first", 0, 0.0, float("nan"), 0)
@@ -135,14 +138,16 @@ class VideoCalibrator:
             carried, cut = Carried.none(), "level"
         carried = carried.shifted(shapes(carried.uv_px, carried.z_m, shape) @ drift.change)
         video_ms = (time.perf_counter() - start) * 1e3
-        result = self.calibrator(image, with_carried(anchors, carried), relative, camera=self.camera)
-        K = len(anchors)
+        both, K = with_carried(anchors, carried, self._drift_var), len(anchors)
+        result = self.calibrator(image, both, relative, camera=self.camera)
+        if cut and cut != "picture":  # another picture may be a glance aside
+            self._past.clear()
+            self._network = NetworkLevel()
+        result = self._levelled(result, both, K, relative)
         if cut:
             self.last = FrameState(cut, 0, 0.0, float("nan"), 0)
         else:
             self.last = FrameState("", len(carried), float(drift.change[0]), motion.error_px, back)
-        if cut and cut != "picture":  # another picture may be a glance aside
-            self._past.clear()
         self._remember(result, anchors, carried, corners, time_s)
         self._learn(drift, len(carried))
         verdicts = _first(result.anchors, K)
@@ -190,6 +195,25 @@ class VideoCalibrator:
                 moved = past.carried.moved(motion, camera, past.depth_m, steps * self._step_var)
                 return moved, motion, "", back
         return Carried.none(), REST, "picture", 0
+
+    def _levelled(
+        self, result: MetricDepth, both: Anchors, num_own: int, relative: RelativeDepth | None
+    ) -> MetricDepth:
+        """The result at the level that its readings and the network, as it was in past frames, agree on."""
+        used = np.flatnonzero(result.anchors.keep & (result.anchors.weight >= INLIER_WEIGHT))[:_MAX_LEVEL]
+        if relative is None or relative.space != "log_depth" or not used.size:
+            return result
+        field, _ = fill_invalid(relative)
+        grid = _grid(result.depth_m.shape)
+        at = np.concatenate([both.uv_px[used], grid])
+        x, log_z = sample_bilinear(field, at), np.log(both.z_m[used])
+        features = features_without_image(at, x, typical_range(field), LengthScales())
+        noise = None if both.sigma_m is None else both.sigma_m[used] / both.z_m[used]
+        rejected = float(np.mean(~result.anchors.keep[:num_own])) if num_own else 0.0
+        var = level_var(features, log_z - x[: used.size], result.anchors.weight[used], noise, rejected)
+        error = float(np.median(x[used.size :] - np.log(sample_bilinear(result.depth_m, grid))))
+        factor = np.float32(np.exp(self._network.change(error, var)))
+        return replace(result, depth_m=result.depth_m * factor, sigma_m=result.sigma_m * factor)
 
     def _drift(
         self, carried: Carried, anchors: Anchors, relative: RelativeDepth | None, shape: tuple[int, int]
@@ -259,3 +283,11 @@ def _status(status: str, verdicts: Verdicts) -> str:
     if status not in ("ok", "mostly_unusable"):
         return status
     return "mostly_unusable" if 2 * np.count_nonzero(~verdicts.keep) > len(verdicts) else "ok"
+
+
+def _grid(shape: tuple[int, ...]) -> FloatArray:
+    """(G, 2) some 200 points spread over the image."""
+    H, W = shape
+    step = max(1.0, (H * W / 192.0) ** 0.5)
+    v, u = np.meshgrid(np.arange(0.5 * step, H, step), np.arange(0.5 * step, W, step), indexing="ij")
+    return np.stack([u.ravel(), v.ravel()], axis=1)

@@ -101,8 +101,18 @@ class Carried:
         return self.take(best[np.argsort(self.log_var[best], kind="stable")][:most])
 
 
-def with_carried(anchors: Anchors, carried: Carried) -> Anchors:
-    """This frame's readings, and the carried ones after them with their deviations."""
+def with_carried(anchors: Anchors, carried: Carried, common_var: float) -> Anchors:
+    """This frame's readings, and the carried ones after them with their deviations.
+
+    The stages take errors as independent. B readings with a common error would then outvote this frame's own; with B
+    times its variance added to each, all together tell the level as well as one reading with that error, and their
+    shape still counts where no reading of this frame is near.
+
+    Args:
+        anchors: K of this frame.
+        carried: B of frames before.
+        common_var: of the error of log depth that the carried readings share.
+    """
     if not len(carried):
         return anchors
     K, B = len(anchors), len(carried)
@@ -111,7 +121,7 @@ def with_carried(anchors: Anchors, carried: Carried) -> Anchors:
     return Anchors(
         np.concatenate([anchors.uv_px, carried.uv_px]),
         np.concatenate([anchors.z_m, carried.z_m]),
-        np.concatenate([own, carried.z_m * np.sqrt(carried.log_var)]),
+        np.concatenate([own, carried.z_m * np.sqrt(carried.log_var + B * common_var)]),
         extent_px=None if extent is None else np.concatenate([extent, np.zeros((B, 2))]),
         confidence=None if confidence is None else np.concatenate([confidence, np.ones(B)]),
         flag=None if flag is None else np.concatenate([flag, np.full(B, "")]),
