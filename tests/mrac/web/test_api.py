@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from PIL import Image
 from starlette.testclient import TestClient
 from starlette.types import Message
 
 from mrac import Anchors, Calibrator, examples
+from mrac.conventions import FloatArray
 from mrac.foundation import embedded
 from mrac.http import Limits
-from mrac.runtime.onnx_session import run_network
+from mrac.runtime.onnx_session import run_network_twice
 from mrac.sfm import read_model
 from mrac.web.api import create_api
 from mrac.web.catalogue import COLUMNS, example_names
@@ -81,11 +81,11 @@ def test_a_result_is_the_library_s_to_the_bit(page: Page, recipe: dict[str, str]
 def test_three_columns_run_the_network_once(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[Path] = []
 
-    def counted(path: Path, batch: NDArray[np.float32], where: str) -> NDArray[Any]:
+    def counted(path: Path, *given: Any) -> tuple[FloatArray, FloatArray]:
         calls.append(path)
-        return np.asarray(run_network(path, batch, where))
+        return run_network_twice(path, *given)  # an image and its mirror image
 
-    monkeypatch.setattr(embedded, "run_network", counted)
+    monkeypatch.setattr(embedded, "run_network_twice", counted)
     scene = page.upload(png(seed=1))["id"]
     for method, _ in COLUMNS:
         for seed in (0, 1):
