@@ -43,7 +43,7 @@ def test_the_wheel_works(version: str, wheel: Path, tmp_path: Path) -> None:
     found, home = interpreter(version), tmp_path / "empty"
     subprocess.run([found, "-m", "venv", home], check=True)
     python = home / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    pip = [python, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
     locked = ["--require-hashes", "--only-binary", ":all:", "-r", str(CHECKOUT / "locks" / "runtime.txt")]
     subprocess.run([*pip, *locked], check=True)
     subprocess.run([*pip, "--no-deps", str(wheel)], check=True)
