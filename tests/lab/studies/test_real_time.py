@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mrac.lab.studies import growth, real_time
+from mrac.lab.studies import growth, real_time, stream_rate
 
 
 def test_times_and_memory_of_every_method(tmp_path: Path) -> None:
@@ -36,3 +36,10 @@ def test_growth_is_measured_and_drawn(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "growth.json").read_text(encoding="utf-8"))
     assert len(found["processor_seconds"]["cfa_ols"]) == 3
     assert (tmp_path / "growth.png").stat().st_size > 1000
+
+
+def test_frames_per_second_of_a_stream_and_of_single_calls(tmp_path: Path) -> None:
+    stream_rate.main(["--methods", "cfa_ols", "--frames", "2", "--rounds", "2", "--out", str(tmp_path)])
+    found = json.loads((tmp_path / "stream_rate.json").read_text(encoding="utf-8"))["rates"]
+    assert {"cfa_ols, single calls", "cfa_ols, 1 workers"} <= set(found)
+    assert all(0.0 < row["median_hz"] <= row["best_hz"] for row in found.values())
