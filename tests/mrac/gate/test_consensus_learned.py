@@ -10,7 +10,7 @@ import pytest
 from mrac import Anchors, Calibrator
 from mrac.errors import ContractError
 from mrac.gate.consensus import Consensus, classifier
-from mrac.gate.consensus_learned import ConsensusLearned
+from mrac.gate.consensus_learned import ConsensusLearned, _logistic
 from mrac.space import SPACES, Space
 from mrac.types import RelativeDepth
 from tests.mrac.gate.consensus.test_classifier import in_order
@@ -157,3 +157,28 @@ def test_by_default_the_mixture_model_counts() -> None:
             assert probability is not None
             surprise[name] += float((1.0 - probability[wrong]).sum())
     assert surprise["default"] < 0.5 * surprise["classifier alone"]
+
+
+def test_the_mixture_model_keeps_its_share_of_the_odds() -> None:
+    samples, _ = scene(num=30)
+    bad = corrupted(samples, 0.4 * samples.z_m, np.arange(30) < 5)
+    gate = ConsensusLearned(model_weight=0.7)
+    (group,) = gate.judge_groups(bad, [np.arange(30)], None)
+    features = classifier.reading_features(group)
+    plain = classifier.load_classifier("consensus_learned")(features)
+    against = 0.7 * np.minimum(features["model_logit"], 0.0)  # only what the model takes for an outlier
+    assert (against < -1.0).any()
+    assert (against == 0.0).any()
+    found = gate._logits(group)
+    np.testing.assert_allclose(found.outlier, plain.outlier - against)
+    np.testing.assert_allclose(found.weight, plain.weight + against)
+    result = gate(bad)
+    outlier = 1.0 / (1.0 + np.exp(-found.outlier))
+    np.testing.assert_allclose(np.asarray(result.outlier_probability), outlier, rtol=1e-9)
+    np.testing.assert_array_equal(result.keep, outlier < 0.3)
+    np.testing.assert_allclose(result.weight, 1.0 / (1.0 + np.exp(-found.weight)), atol=1e-3)
+
+
+def test_odds_are_bounded() -> None:
+    found = _logistic(np.array([-1e9, 0.0, np.log(3.0), 1e9]))
+    np.testing.assert_allclose(found, [np.exp(-50.0), 0.5, 0.75, 1.0], rtol=1e-9)

@@ -25,6 +25,8 @@ def test_a_reading_at_the_limit_is_discarded() -> None:
     assert judged.keep.tolist() == [False, True, True, False, False, False]
     assert judged.reason.tolist()[2:4] == ["unjudged", "out_of_range"]
     assert judged.weight.tolist() == [0, 1, 1, 0, 0, 0]
+    assert judged.score[1:3].tolist() == [0.0, 0.0]
+    assert (judged.score[[0, 3, 4, 5]] > 100.0).all()
 
 
 def test_the_comparison_is_in_single_precision() -> None:
@@ -47,3 +49,5 @@ def test_nothing_in_range_keeps_all_and_says_so() -> None:
 def test_limits_that_leave_nothing_are_named() -> None:
     with pytest.raises(ContractError, match="the first must be the smaller one"):
         RangeGate(min_depth_m=2.0, max_depth_m=1.0)
+    with pytest.raises(ContractError, match="the first must be the smaller one"):
+        RangeGate(min_depth_m=2.0, max_depth_m=2.0)

@@ -1,9 +1,11 @@
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from mrac.gate.ransac import RansacGate
 from mrac.gate.theil_sen_mad import TheilSenMad
+from mrac.space import Space, from_space
 from mrac.types import Samples
 
 
@@ -24,3 +26,27 @@ def test_another_seed_may_differ_but_the_same_seed_never(make_samples: Callable[
     first = RansacGate(seed=1)(samples).keep
     np.testing.assert_array_equal(first, RansacGate(seed=1)(samples).keep)
     assert any((first != RansacGate(seed=s)(samples).keep).any() for s in range(2, 6))
+
+
+@pytest.mark.parametrize(("space", "threshold"), [("depth", 0.2), ("inverse_depth", 0.05), ("log_depth", 0.1)])
+def test_the_threshold_is_that_of_the_space(
+    space: Space, threshold: float, make_samples: Callable[..., Samples]
+) -> None:
+    x = np.linspace(0.5, 1.0, 30)
+    for off, kept in ((0.99 * threshold, True), (1.02 * threshold, False)):
+        y = x.copy()
+        y[15] += off
+        samples = make_samples(x, from_space(y, space), space)
+        made = RansacGate(trials=500)(samples)
+        assert np.flatnonzero(~made.keep).tolist() == ([] if kept else [15])
+        line = np.polyfit(x[made.keep], samples.y[made.keep], 1)
+        np.testing.assert_allclose(
+            made.score, np.abs(samples.y - np.polyval(line, x)) / (threshold / 2), rtol=1e-6, atol=1e-9
+        )
+
+
+def test_a_stated_threshold_is_taken(make_samples: Callable[..., Samples]) -> None:
+    x = np.linspace(1.0, 2.0, 30)
+    z = x + np.where(np.arange(30) == 7, 0.6, 0.0)
+    assert RansacGate(threshold=1.0)(make_samples(x, z)).keep.all()
+    assert not RansacGate()(make_samples(x, z)).keep[7]

@@ -61,3 +61,34 @@ def test_one_anchor() -> None:
 def test_mistakes_are_refused(x: list[float], z: list[float], kappa: float) -> None:
     with pytest.raises(ContractError, match="theil_sen_gate"):
         theil_sen_gate(x, z, kappa)
+
+
+def test_the_width_is_two_and_may_be_nothing() -> None:
+    x = np.arange(9.0)
+    z = np.array([0.0, 1.1, 1.9, 3.1, 3.9, 5.1, 5.9, 7.0, 8.28])
+    by_default, stated = theil_sen_gate(x, z), theil_sen_gate(x, z, 2.0)
+    np.testing.assert_array_equal(by_default.keep, stated.keep)
+    assert (by_default.keep != theil_sen_gate(x, z, 1.0).keep).any()
+    assert theil_sen_gate(x, z, 0.0).keep.sum() < 9
+    assert theil_sen_gate(x, z, 0).keep.sum() == theil_sen_gate(x, z, 0.0).keep.sum()
+
+
+@pytest.mark.parametrize("kind", [list, np.float32, "strided", "fortran", "read-only"])
+def test_any_layout_of_numbers_gives_the_same(kind: object) -> None:
+    x, z = np.arange(8.0), np.array([0.0, 1.0, 2.5, 3.0, 4.0, 5.0, 6.0, 30.0])
+    plain = theil_sen_gate(x, z)
+    made: tuple[object, object] = (x.tolist(), z.tolist())
+    if kind is np.float32:
+        made = x.astype(np.float32), z.astype(np.float32)
+    elif kind == "strided":
+        made = np.repeat(x, 2)[::2], np.repeat(z, 2)[::2]
+    elif kind == "fortran":
+        made = np.stack([x, z], axis=1)[:, 0], np.stack([x, z], axis=1)[:, 1]
+    elif kind == "read-only":
+        made = x.copy(), z.copy()
+        for each in made:
+            each.flags.writeable = False
+    other = theil_sen_gate(*made)  # type: ignore[arg-type]
+    assert (plain.slope, plain.intercept, plain.sigma) == (other.slope, other.intercept, other.sigma)
+    np.testing.assert_array_equal(plain.keep, other.keep)
+    np.testing.assert_array_equal(plain.residual, other.residual)

@@ -16,6 +16,21 @@ def test_colour_is_lightness_and_two_differences() -> None:
     np.testing.assert_allclose(appearance(image)[0][:, 5, 5], [1 / 3, 1, 0.5], atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("colour", "opponents"),
+    [
+        ((255, 255, 255), (1.0, 0.0, 0.0)),
+        ((255, 0, 0), (1 / 3, 1.0, 0.5)),
+        ((0, 255, 0), (1 / 3, -1.0, 0.5)),
+        ((0, 0, 255), (1 / 3, 0.0, -1.0)),
+        ((51, 102, 0), (0.2, -0.2, 0.3)),
+    ],
+)
+def test_opponents_of_one_colour(colour: tuple[int, int, int], opponents: tuple[float, float, float]) -> None:
+    found = _appearance._opponents(np.full((3, 4, 3), colour, np.uint8))
+    np.testing.assert_allclose(found.reshape(3, -1), np.repeat(np.array(opponents)[:, None], 12, axis=1), atol=1e-6)
+
+
 def test_coordinates_flow_together_inside_a_surface_and_stay_apart_across_an_edge() -> None:
     image = np.full((120, 160, 3), 40, np.uint8)
     image[:, 80:] = 200

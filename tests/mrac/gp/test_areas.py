@@ -25,6 +25,17 @@ def test_points_lie_inside_the_area_and_the_image_and_a_point_stays() -> None:
     np.testing.assert_array_equal(points.uv_px[50], [4.25, 1.5])
 
 
+def test_an_area_ends_at_each_border() -> None:
+    """Of an image of 10 by 8 pixels: from -0.5 to 9.5 and to 7.5, five points at the middles of fifths."""
+    points = area_points(np.array([[1.0, 7.0], [9.0, 0.0]]), np.array([[4.0, 4.0], [4.0, 0.0]]), (8, 10)).uv_px
+    fifths = (np.arange(5) + 0.5) / 5
+    np.testing.assert_allclose(np.unique(points[:25, 0].round(9)), -0.5 + 3.5 * fifths)
+    np.testing.assert_allclose(np.unique(points[:25, 1].round(9)), 5.0 + 2.5 * fifths)
+    np.testing.assert_allclose(np.unique(points[25:, 0].round(9)), 7.0 + 2.5 * fifths)
+    np.testing.assert_allclose(points[25:, 1], 0.0, atol=1e-12)
+    np.testing.assert_allclose(points[:5, 1], points[0, 1])
+
+
 @pytest.mark.parametrize("num", [1, 64, 65, 256, 5000])
 def test_the_number_of_points_is_bounded(num: int) -> None:
     points = area_points(np.full((num, 2), 4.0), np.ones((num, 2)), (8, 8))

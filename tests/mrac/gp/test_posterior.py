@@ -1,10 +1,13 @@
 """The kernel and the posterior against scikit-learn's."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
+from mrac.gp.features import LengthScales, features_without_image
 from mrac.gp.kernel import BIAS_VAR, FINE, FINE_VAR, NUM_FEATURES, PRIOR_VAR, WeightedProcessOptions, covariance
 from mrac.gp.posterior import Observations, posterior, predict
 
@@ -49,3 +52,20 @@ def test_the_amplitude_is_shrunk_to_its_prior() -> None:
     options = WeightedProcessOptions(prior_anchors=4.0)
     assert options.amplitude_var(0.2, 0.0, 0) == pytest.approx(0.04)
     assert options.amplitude_var(0.2, 1e6, 10**8) == pytest.approx(0.01, rel=1e-3)
+
+
+def test_the_process_that_gate_fit_and_head_have_in_common() -> None:
+    assert asdict(WeightedProcessOptions()) == {
+        "amplitude": 0.2, "noise": 0.06, "soft_noise": 0.02, "prior_anchors": 4.0,
+    }  # fmt: skip
+
+
+def test_nothing_is_farther_than_a_hundred_lengths() -> None:
+    x = np.array([-1e9, 0.0, 1e9])
+    found = features_without_image(np.zeros((3, 2)), x, (0.0, 1.0), LengthScales(relative=1.0))
+    assert found[:, 7].tolist() == [-100.0, 0.0, 100.0]
+
+
+def test_a_vast_stated_deviation_stays_finite() -> None:
+    options = WeightedProcessOptions(noise=0.1, soft_noise=0.02)
+    assert options.noise_var(np.ones(1), np.array([1e300]), 0.2)[0] == pytest.approx(1e12)

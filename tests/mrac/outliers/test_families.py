@@ -69,6 +69,33 @@ def test_mixed_pixels_next_to_the_border_and_outside() -> None:
     assert z_m[[1, 2]].tolist() == [1.0, 1.0]
 
 
+def test_the_window_is_that_of_scipy_s_filters_at_every_pixel() -> None:
+    truth_m = np.random.default_rng(1).uniform(1.0, 9.0, (23, 19))
+    v, u = np.mgrid[0:23, 0:19].reshape(2, -1)
+    truth = Truth(uv_px=np.stack([u, v], axis=1), z_m=truth_m.ravel(), truth_m=truth_m, max_range_m=10.0)
+    foreground, background = MixedPixel(window_px=7)._edge(truth)
+    np.testing.assert_array_equal(foreground, minimum_filter(truth_m, 7).ravel())
+    np.testing.assert_array_equal(background, maximum_filter(truth_m, 7).ravel())
+
+
+@pytest.mark.parametrize("nowhere", [[-40.0, 3.0], [3.0, -40.0], [90.0, 3.0], [3.0, 90.0]])
+def test_a_window_outside_of_the_image_comes_after_one_without_an_edge(nowhere: list[float]) -> None:
+    truth = Truth(
+        uv_px=np.array([nowhere, [9.0, 9.0]]), z_m=np.full(2, 2.0), truth_m=np.full((20, 20), 1.0), max_range_m=10.0
+    )
+    assert MixedPixel()(truth, 0.5, np.random.default_rng(0)).wrong.tolist() == [False, True]
+    assert MixedPixel()(truth, 1.0, np.random.default_rng(0)).z_m.tolist() == [2.0, 1.0]
+
+
+def test_gaussian_adds_numpy_s_draws() -> None:
+    truth = scene(50)
+    rng = np.random.default_rng(7)
+    rng.choice(50, 50, replace=False)
+    np.testing.assert_array_equal(
+        Gaussian()(truth, 1.0, np.random.default_rng(7)).z_m, truth.z_m + rng.normal(0.0, 0.1, 50)
+    )
+
+
 def test_gaussian_has_the_stated_deviation_and_stays_positive() -> None:
     z_m = np.full(4000, 5.0)
     truth = Truth(uv_px=np.zeros((4000, 2)), z_m=z_m, truth_m=np.full((2, 2), 5.0), max_range_m=10.0)
@@ -85,6 +112,9 @@ def test_gaussian_has_the_stated_deviation_and_stays_positive() -> None:
     [
         ("near:low=0.7", "low = 0.7 is over high = 0.6"),
         ("mixed_pixel:window_px=30", "an odd number"),
+        ("mixed_pixel:window_px=32", "an odd number"),
+        ("mixed_pixel:window_px=0", "from 1 to"),
+        ("gaussian:sigma_m=10001", "to 10000"),
         ("mixed_pixel:high=2", "from 0 to 1"),
         ("gaussian:sigma_m=-1", "from 0 to"),
         ("dropout:max=3", "it takes none"),
@@ -93,3 +123,16 @@ def test_gaussian_has_the_stated_deviation_and_stays_positive() -> None:
 def test_mistakes_are_named(spec: str, says: str) -> None:
     with pytest.raises(ContractError, match=says):
         registry.create("outlier", spec)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "near:low=0.4,high=0.4", "mixed_pixel:low=0.5,high=0.5", "mixed_pixel:window_px=1", "mixed_pixel:window_px=33",
+        "gaussian:sigma_m=10000", "gaussian:sigma_m=0",
+    ],
+)  # fmt: skip
+def test_the_ends_of_a_range_are_allowed(spec: str) -> None:
+    z_m, wrong = registry.create("outlier", spec)(scene(9), 1.0, np.random.default_rng(0))
+    assert wrong.all()
+    assert (z_m > 0.0).all()

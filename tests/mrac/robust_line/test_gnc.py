@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from mrac.conventions import BoolArray, FloatArray
 from mrac.robust_line.gnc import GncOptions
 
 
@@ -51,3 +52,43 @@ def test_a_reading_far_too_near_does_not_outweigh_the_others() -> None:
     y = 2 * x + 4
     y[::7] = 0.1
     assert not GncOptions().inlier_set(x, y, np.abs(y))[::7].any()
+
+
+def by_the_paper(x: FloatArray, y: FloatArray, unit: FloatArray, c: float, growth: float) -> BoolArray:
+    """GNC-TLS as in the paper, section V: three cases of the weight, and numpy's least squares."""
+    unit = np.maximum(unit, np.median(unit))
+
+    def errors(weight: FloatArray) -> FloatArray:
+        line = np.polyfit(x[weight > 0], y[weight > 0], 1, w=np.sqrt(weight[weight > 0]) / unit[weight > 0])
+        return np.asarray(np.abs(y - np.polyval(line, x)) / unit)
+
+    weight = np.ones(x.size)
+    r = errors(weight)
+    if 2 * r.max() ** 2 <= c**2:
+        return weight > 0
+    mu = c**2 / (2 * r.max() ** 2 - c**2)
+    while True:
+        between = c / r * np.sqrt(mu * (mu + 1)) - mu
+        weight = np.where(r**2 >= (mu + 1) / mu * c**2, 0.0, np.where(r**2 <= mu / (mu + 1) * c**2, 1.0, between))
+        if np.isin(weight, (0.0, 1.0)).all():
+            return weight >= 0.5
+        r, mu = errors(weight), growth * mu
+
+
+@pytest.mark.parametrize("growth", [1.4, 3.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_is_the_paper_s_algorithm(seed: int, growth: float) -> None:
+    rng = np.random.default_rng(seed)
+    x, unit = rng.uniform(1.0, 4.0, 30), rng.uniform(0.5, 2.0, 30)
+    y = x + 1.0 + 0.15 * rng.normal(size=30)
+    y[:8] += rng.normal(size=8)
+    found = GncOptions(threshold=0.2, growth=growth).inlier_set(x, y, unit)
+    assert 10 < found.sum() < 30
+    np.testing.assert_array_equal(found, by_the_paper(x, y, unit, 0.2, growth))
+
+
+def test_x_that_differ_in_the_tenth_digit_are_one_x() -> None:
+    """No line goes through them, so those that agree are not followed there."""
+    x = np.array([1.0, 1.0 + 1e-11, 1.0 + 2e-11, 3.0])
+    y = np.array([1.0, 1.0, 1.0, 9.0])
+    assert GncOptions(threshold=1e-3).inlier_set(x, y + np.array([0.0, 0.5, -0.5, 0.0]), np.ones(4))[3]

@@ -3,6 +3,7 @@
 import functools
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from mrac.robust_line.theil_sen import (
     FITTED,
     NO_DISTINCT_X,
     NOT_FINITE,
+    _slope_of_few,
+    _slope_of_many,
     slope_by_all_pairs,
     slope_by_inversion_counting,
     theil_sen_line,
@@ -200,6 +203,14 @@ def test_differences_that_overflow_are_scaled_first() -> None:
     assert theil_sen_slope(x, x) == pytest.approx(1.0, rel=1e-15)
 
 
+@pytest.mark.parametrize("slope_of", [_slope_of_few, _slope_of_many])
+def test_either_kernel_scales_first(slope_of: Callable[[Floats, Floats], float]) -> None:
+    x = np.array([-1.7e308, 0.0, 1.7e308])
+    assert slope_of(x, np.array([-0.85e308, 0.0, 0.85e308])) == 0.5
+    assert slope_of(np.array([-1.0, 0.0, 1.0]), -0.5 * x) == -0.85e308
+    assert slope_of(x, np.array([-1.0, 0.0, 1.0])) == pytest.approx(1.0 / 1.7e308)
+
+
 def test_mean_of_two_large_slopes_does_not_overflow() -> None:
     assert theil_sen_slope(np.array([0.0, 1.0]), np.array([0.0, 1.6e308])) == 1.6e308
     slope = theil_sen_slope(np.array([0.0, 0.0, 1.0]), np.array([1e307, 0.0, 1.7e308]))
@@ -277,6 +288,25 @@ def test_fit_without_distinct_x_is_flat() -> None:
     line = theil_sen_line(np.full(4, 2.0), y)
     assert np.isnan(line.slope)
     assert line.intercept == 2.5
+
+
+def test_the_allowance_for_rounding_is_relative() -> None:
+    """Eight units in the last place of the largest term, however small that is."""
+    x = np.arange(5.0)
+    for scale in (1e-30, 1.0, 1e30):
+        y = scale * np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+        for ulps, kept in ((7.0, True), (10.0, False)):
+            off = y.copy()
+            off[4] += ulps * 2.0**-52 * 8.0 * scale  # |y| + |slope x| of the last point is 8
+            assert theil_sen_mad(x, off, 0.0)[4].tolist() == [True] * 4 + [kept]
+
+
+def test_one_infinite_number_spoils_a_fit_and_is_named() -> None:
+    for bad in (np.nan, np.inf, -np.inf):
+        for x, y in (([0.0, 1.0, bad], [1.0, 2.0, 3.0]), ([0.0, 1.0, 2.0], [bad, 2.0, 3.0])):
+            *_, keep, outcome = theil_sen_mad(np.array(x), np.array(y), 3.0)
+            assert outcome == NOT_FINITE
+            assert not keep.any()
 
 
 def test_fit_of_no_points_keeps_none() -> None:

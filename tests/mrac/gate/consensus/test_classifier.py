@@ -11,6 +11,8 @@ from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.gate.consensus import Consensus
 from mrac.gate.consensus.classifier import Classifier, load_classifier, local_range, reading_features
+from mrac.gate.theil_sen_mad import theil_sen_gate
+from mrac.gp.kernel import covariance
 from mrac.space import SPACES
 from mrac.types import Samples
 from tests.mrac.gate.test_consensus import scene
@@ -140,3 +142,90 @@ def test_the_local_range_spans_both_sides_of_an_edge() -> None:
     np.testing.assert_array_equal(high, [1, 2, 2, 2, 1, 2])
     assert local_range(field[:1, :1], np.zeros((0, 2))).shape == (0, 2)
     np.testing.assert_array_equal(local_range(field[:1, :1], np.zeros((1, 2))), [[1.0, 1.0]])
+
+
+def test_features_by_hand() -> None:
+    """Each input of the classifier from its definition, reading by reading."""
+    samples, _ = scene(num=12)
+    assert samples.x is not None
+    z_m = samples.z_m * np.where(np.arange(12) < 3, [0.3, 3.0, 0.05, *[1.0] * 9], 1.0)
+    z_m[:2] = z_m[0]
+    bad = Samples(samples.uv_px, z_m, samples.x, "log_depth", True, samples.weight)
+    around = np.stack([samples.x - 0.2, samples.x + np.linspace(0.0, 3.0, 12)], axis=1)
+    (group,) = Consensus().judge_groups(bad, [np.arange(12)], None, around)
+    found = reading_features(group)
+    model, judged, best, local = group
+    error, places = model.error[best.start], np.arange(12)
+    log_z = np.log(z_m)
+
+    def clipped(value: FloatArray) -> FloatArray:
+        return np.clip(value, -2.5, 2.5)
+
+    def left_out(k: int, others: NDArray[np.intp]) -> tuple[float, float]:
+        noise = (0.25 * best.amplitude) ** 2
+        weighted = noise / np.maximum(judged.inlier, 1e-3)
+        contrast = model.problem.contrast[best.start]
+        total = best.amplitude**2 * covariance(model.features) + 2.25 + 0.15**2 * np.outer(contrast, contrast)
+        total += np.diag(weighted)
+        gain = np.linalg.solve(total[np.ix_(others, others)], total[others, k])
+        var = max(total[k, k] - gain @ total[others, k] - weighted[k], 1e-6) + noise
+        return error[k] - gain @ error[others], var
+
+    inlier = np.clip(judged.inlier, 1e-4, 1 - 1e-4)
+    wanted = {
+        "model_logit": np.log(inlier / (1 - inlier)),
+        "model_z_score": np.arcsinh(judged.residual / judged.std),
+        "explained": judged.explained,
+        "reading": clipped(log_z - np.median(log_z)),
+        "trend": clipped(log_z - error - np.median(log_z - error)),
+        "repeated": np.zeros(12),
+        "edge_low": np.clip(local[:, 0], -2.0, 2.0),
+        "edge_high": np.clip(local[:, 1], -2.0, 2.0),
+        "amplitude": np.full(12, np.log(best.amplitude)),
+        "inlier_share": np.full(12, best.share),
+        "log_odds": np.full(12, np.arcsinh(best.log_odds)),
+        "count": np.full(12, np.log(12)),
+        "mean_outlier": np.full(12, 1 - judged.inlier.mean()),
+    }
+    line = theil_sen_gate(log_z - error, log_z)
+    sigma = max(line.sigma, 1e-3)
+    wanted["theil_sen_z_score"] = np.arcsinh(line.residual / sigma)
+    wanted["theil_sen_residual"] = clipped(line.residual)
+    wanted["theil_sen_log_sigma"] = np.full(12, np.log(sigma))
+    rows: dict[str, list[float]] = {}
+    for k in range(12):
+        for name, features in (("similar", model.features), ("near", model.features[:, :2])):
+            distance = np.linalg.norm(features - features[k], axis=1)
+            distance[k] = -1.0
+            nearest = np.argsort(distance)[1:5]
+            others, weight = error[nearest], judged.inlier[nearest] + 0.02
+            mean = (weight * (error[k] - others)).sum() / weight.sum()
+            each = {
+                "difference": float(clipped(np.array(mean))),
+                "least": min(float(np.abs(error[k] - others).min()), 1.0),
+                "inlier": float(judged.inlier[nearest].mean()),
+                "spread": min(float(others.std()), 2.0),
+                "agree": float(np.exp(-0.5 * ((error[k] - others) / 0.1) ** 2).mean()),
+            }
+            for key, value in each.items():
+                rows.setdefault(f"{name}_{key}", []).append(value)
+            if name == "similar":
+                rows.setdefault("nearest_distance", []).append(float(np.log(distance[nearest[0]] + 0.02)))
+                residual, var = left_out(k, np.setdiff1d(places, [k]))
+                far_residual, far_var = left_out(k, np.setdiff1d(places, [k, *nearest]))
+                for key, number in (
+                    ("residual", clipped(np.array(residual))),
+                    ("z_score", np.arcsinh(residual / np.sqrt(var))),
+                    ("far_residual", clipped(np.array(far_residual))),
+                    ("far_z_score", np.arcsinh(far_residual / np.sqrt(far_var))),
+                    ("neighbour_effect", clipped(np.array(far_residual - residual))),
+                    ("far_log_std", 0.5 * np.log(far_var)),
+                    ("field", clipped(np.array(error[k] - residual))),
+                    ("residual_to_high", clipped(residual - np.clip(local[k, 1], -2.0, 2.0))),
+                    ("residual_to_low", clipped(residual - np.clip(local[k, 0], -2.0, 2.0))),
+                ):
+                    rows.setdefault(key, []).append(float(number))
+    wanted |= {name: np.array(values) for name, values in rows.items()}
+    assert set(found) == set(wanted)
+    for name, values in wanted.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-6, err_msg=name)
