@@ -8,7 +8,9 @@ TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
 DOCS := $(VENV)/.installed-docs
 DATA ?= ../shared/data/eval
-PYTEST := $(BIN)/pytest -n 2 --dist worksteal
+# On one core a second process gains nothing, and both together need more than 2 GB.
+WORKERS ?= $(shell [ "$$(nproc 2> /dev/null)" = 1 ] && echo 1 || echo 2)
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test test-all docs check check-runtime bench-speed bench-accuracy bench-foundation clean
 
