@@ -53,15 +53,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.child:
         stream(given.frames, given.foundation)
         return
-    found: dict[str, Any] = {}
-    if given.frames:
-        found["stream"] = watch_stream(given.frames, given.foundation)
-    if given.requests:
-        found["service"] = watch_service(given.requests, given.foundation)
-    if given.bag_frames:
-        found["recording"] = watch_recording(given.bag_frames, given.foundation)
-    Console().print(found)
-    write_results(given.out / "soak.json", size=[WIDTH, HEIGHT], anchors=NUM_ANCHORS, **found)
+    subjects = {
+        "stream": (watch_stream, given.frames),
+        "service": (watch_service, given.requests),
+        "recording": (watch_recording, given.bag_frames),
+    }
+    for subject, (watch, num) in subjects.items():
+        if num:
+            found = watch(num, given.foundation)
+            Console().print({subject: found})
+            write_results(given.out / f"{subject}.json", size=[WIDTH, HEIGHT], anchors=NUM_ANCHORS, **{subject: found})
 
 
 class Samples:

@@ -161,8 +161,7 @@ def _bag(source: Path) -> Job:
     def result(out: Path) -> Named:
         return {out.name: _digest(out)}
 
-    own = {"words": words, "kept": kept, "result": result, "again": again, "is_done": is_done}
-    return Job(name="recording", out="out.mcap", **own)
+    return Job(name="recording", out="out.mcap", words=words, kept=kept, result=result, again=again, is_done=is_done)
 
 
 def _cache(num: int) -> Job:
