@@ -8,7 +8,9 @@ TEST := $(VENV)/.installed-test
 DEV := $(VENV)/.installed-dev
 DOCS := $(VENV)/.installed-docs
 DATA ?= ../shared/data/eval
-PYTEST := $(BIN)/pytest -n 2 --dist worksteal
+# On one core a second process gains nothing, and both together need more than 2 GB.
+WORKERS ?= $(shell [ "$$(nproc 2> /dev/null)" = 1 ] && echo 1 || echo 2)
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 COMPILE := CUSTOM_COMPILE_COMMAND="make lock" build/lock/bin/pip-compile --quiet --generate-hashes --strip-extras \
     --allow-unsafe --no-emit-options --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
     --constraint constraints.txt

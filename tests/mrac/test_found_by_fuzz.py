@@ -101,6 +101,16 @@ def test_relative_depth_of_damaged_numbers() -> None:
     assert np.isnan(RelativeDepth(damaged, "depth").values[0, 0])
 
 
+def test_a_projection_of_kitti_that_is_nearly_none(tmp_path: Path) -> None:
+    """Solved without complaint, to a place at infinity."""
+    rows = "P2: 30 0 4 0 0 30 3 0 1e-320 0 0 1\nR0_rect: 1 0 0 0 1 0 0 0 1\nTr_velo_to_cam: 0 -1 0 0 0 0 -1 0 1 0 0 0\n"
+    (tmp_path / "calib.txt").write_text(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ContractError, match="no camera's"):
+            read_pose(tmp_path / "calib.txt")
+
+
 def test_a_damaged_tag_of_a_picture_is_not_shouted(tmp_path: Path) -> None:
     file = io.BytesIO()
     Image.fromarray(np.zeros((6, 8, 3), np.uint8)).save(file, format="TIFF")

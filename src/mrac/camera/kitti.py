@@ -68,7 +68,9 @@ def read_pose(path: Path, text: str, camera: str | None) -> Pose:
     try:
         to_camera[:3, 3] = np.linalg.solve(projection[:, :3], projection[:, 3])
     except np.linalg.LinAlgError:
-        raise ContractError(f"{source}: a projection of {projection.tolist()} is no camera's") from None
+        to_camera[:3, 3] = np.inf
+    if not np.isfinite(to_camera).all():  # singular, or as good as that
+        raise ContractError(f"{source}: a projection of {projection.tolist()} is no camera's")
     try:
         return Pose(to_camera @ matrix @ np.concatenate([lidar, [[0, 0, 0, 1]]]))
     except ContractError as error:

@@ -82,7 +82,7 @@ class Journal:
 
     def _begin(self, options: dict[str, Any], found: Callable[[dict[str, Any]], object]) -> None:
         last, stored = 0, None
-        for end, content in _records(self._file):
+        for end, content in whole_records(self._file):
             last = end
             about = Entry.of_bytes(content).about
             if stored is not None:
@@ -117,7 +117,7 @@ class Journal:
     def entries(self) -> Iterator[Entry]:
         """All finished frames in their order, one in memory at a time."""
         with self.path.open("rb") as file:
-            for number, (_, content) in enumerate(_records(file)):
+            for number, (_, content) in enumerate(whole_records(file)):
                 if number:
                     yield Entry.of_bytes(content)
 
@@ -129,7 +129,7 @@ class Journal:
             written += self._file.write(memoryview(record)[written:]) or 0
 
 
-def _records(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def whole_records(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """(end, content) of the whole records from the file's beginning on."""
     size, at = os.fstat(file.fileno()).st_size, 0
     while at + _HEAD.size <= size:

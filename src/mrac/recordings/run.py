@@ -234,7 +234,8 @@ def checked_output(out: Path, recording: Recording, restart: bool) -> Path:
     part = out.with_name(f"{out.name}.part")
     if restart:
         shutil.rmtree(part, ignore_errors=True)
-    elif out.exists() and not part.exists():
+    elif out.exists() and not (part / JOURNAL).exists():
+        shutil.rmtree(part, ignore_errors=True)  # of a run that was killed while it took its journal away
         raise ContractError(f"--out {out} is there already; --restart writes it anew, or choose another name")
     return part
 

@@ -245,6 +245,10 @@ def test_other_options_and_a_second_run_are_refused(tmp_path: Path) -> None:
     assert sum("skipped" in one for one in run_bag(path, out)) == 2
     with pytest.raises(ContractError, match="there already; --restart"):
         run_bag(path, out)
+    out.with_name("out.mcap.part").mkdir()  # by a kill while the journal was taken away: nothing is done again
+    with pytest.raises(ContractError, match="there already; --restart"):
+        run_bag(path, out)
+    assert not out.with_name("out.mcap.part").exists()
     assert len(run_bag(path, out, restart=True)) == 4
     with pytest.raises(ContractError, match="overwrite the input"):
         run_bag(path, path)

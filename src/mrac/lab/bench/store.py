@@ -158,7 +158,7 @@ class Journal:
 
     def __init__(self, run: Path, done: set[Cell]) -> None:
         self._path = run / _JOURNAL
-        self.rows = [(cell, row) for cell, row in _journalled(self._path) if cell not in done]
+        self.rows = [(cell, row) for cell, row in journalled(self._path) if cell not in done]
         # Written anew: without the rows of finished cells, and without the half line that a kill leaves.
         lines = [_line(row) for _, row in self.rows]
         write_whole(self._path, lambda file: file.writelines(lines))
@@ -212,7 +212,8 @@ def cell_of(row: Row) -> Cell:
     return Cell(condition, row["method"])
 
 
-def _journalled(path: Path) -> Iterator[tuple[Cell, Row]]:
+def journalled(path: Path) -> Iterator[tuple[Cell, Row]]:
+    """The whole rows of a journal, with their cells."""
     if not path.is_file():
         return
     for line in read_bytes(path).split(b"\n")[:-1]:  # the last one has no end: it is empty, or half a line

@@ -1,7 +1,5 @@
 """What one worker does: a few images of a set under a few conditions. Any process, any order, the same rows."""
 
-import os
-import threading
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -59,20 +57,6 @@ def prepare_worker() -> None:
     from mrac.runtime.parallel import limit_cores  # noqa: PLC0415
 
     limit_cores(NUM_THREADS)
-
-
-def die_with_parent() -> None:
-    """Ends this process when the one that started it is gone: killed, it can tell nobody."""
-    import multiprocessing  # noqa: PLC0415
-
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-
-        def watch() -> None:
-            parent.join()
-            os._exit(1)
-
-        threading.Thread(target=watch, daemon=True).start()
 
 
 def perform(job: Job, task: Task) -> list[dict[str, Any]]:

@@ -20,12 +20,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mrac.camera import Camera
+from mrac.conventions import ImageArray
 from mrac.demo import motorcycle
 from mrac.recordings.camera_info import info_message
 from mrac.recordings.message_classes import RosbagsClasses
@@ -38,13 +41,22 @@ EPOCH_NS, STEP_NS = 1_700_000_000_000_000_000, 33_000_000
 OFTEN_S = 0.02  # how often a child is looked at
 
 
+def crops(num: int) -> Iterator[tuple[ImageArray, NDArray[np.uint16]]]:
+    """`num` pictures (HEIGHT, WIDTH, 3) of the demo's photograph, each with its depth in millimetres, 0 for none."""
+    scene = motorcycle()
+    truth_mm = np.nan_to_num(np.rint(1000.0 * scene.truth_m)).astype(np.uint16)
+    for i in range(num):
+        left, top = (7 * i) % (scene.image.shape[1] - WIDTH), (3 * i) % (scene.image.shape[0] - HEIGHT)
+        window = np.s_[top : top + HEIGHT, left : left + WIDTH]
+        yield scene.image[window], truth_mm[window].copy()
+
+
 def make_recording(path: Path, num: int) -> None:
     """An MCAP with `num` images, as many depth images and CameraInfos."""
     from rosbags.rosbag2 import StoragePlugin, Writer  # noqa: PLC0415
 
-    classes, scene, rng = RosbagsClasses(), motorcycle(), np.random.default_rng(0)
+    classes, rng = RosbagsClasses(), np.random.default_rng(0)
     camera = Camera(200.0, 200.0, (WIDTH - 1) / 2, (HEIGHT - 1) / 2, WIDTH, HEIGHT)
-    truth_mm = np.nan_to_num(np.rint(1000.0 * scene.truth_m)).astype(np.uint16)
     folder = path.with_suffix("")
     with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         kinds = {"image": "Image", "depth": "Image", "camera_info": "CameraInfo"}
@@ -53,16 +65,13 @@ def make_recording(path: Path, num: int) -> None:
             name: writer.add_connection(f"/cam/{name}", f"sensor_msgs/msg/{kind}", typestore=store)
             for name, kind in kinds.items()
         }
-        for i in range(num):
-            left, top = (7 * i) % (scene.image.shape[1] - WIDTH), (3 * i) % (scene.image.shape[0] - HEIGHT)
-            window = np.s_[top : top + HEIGHT, left : left + WIDTH]
-            mm = truth_mm[window].copy()
+        for i, (image, mm) in enumerate(crops(num)):
             wrong = rng.random(mm.shape) < 0.2
             mm[wrong] = (0.4 * mm[wrong]).astype(np.uint16)
             stamp = EPOCH_NS + i * STEP_NS
             header = header_message(classes, stamp, "cam")
             messages = {
-                "image": _image(classes, header, "rgb8", scene.image[window]),
+                "image": _image(classes, header, "rgb8", image),
                 "depth": _image(classes, header, "16UC1", mm),
                 "camera_info": info_message(classes, header, camera),
             }

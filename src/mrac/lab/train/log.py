@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from mrac.errors import ContractError
-from mrac.io.files import write_whole
+from mrac.io.files import remove_temporary, write_whole
 
 LOG = "log.jsonl"
 STATE = "state.safetensors"
@@ -41,8 +41,7 @@ def append_line(out: Path, **content: Any) -> None:
 
 def tidy(out: Path, step: int) -> None:
     """Drops what a killed run left behind: half a file, lines of the log after its last state."""
-    for part in out.glob(".*.safetensors.*"):
-        part.unlink()
+    remove_temporary(out)
     log = out / LOG
     if log.is_file():
         lines = [line for line in log.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]

@@ -1,6 +1,9 @@
 """The training of the learned gate, from made-up frames to a file that the gate can read."""
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -110,6 +113,17 @@ def test_the_file_says_what_the_network_said(data: GateData, tmp_path: Path) -> 
     assert np.isfinite(scorer(named)).all()
 
 
+def test_what_a_killed_run_left_is_gone_and_its_log_begins_anew(data: GateData, tmp_path: Path) -> None:
+    options = ScoreOptions(num_epochs=2, batch=4, plan=SMALL)
+    train_scores(options, data, tmp_path, QUIET)
+    files, log = sorted(p.name for p in tmp_path.rglob("*") if p.is_file()), (tmp_path / "log.jsonl").read_text()
+    (tmp_path / "consensus_learned.npz").replace(tmp_path / ".consensus_learned.npz.0a1b2c3d")
+    (tmp_path / "scenes" / ".toy.npz.0a1b2c3d").write_bytes(b"half")
+    train_scores(options, data, tmp_path, QUIET)
+    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == files
+    assert (tmp_path / "log.jsonl").read_text() == log
+
+
 def test_scenes_that_are_there_are_not_drawn_again(
     data: GateData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +141,21 @@ def test_scenes_that_are_there_are_not_drawn_again(
     times = [file.stat().st_mtime_ns for file in files]
     list(SceneStore(data, SMALL, 1, tmp_path).all_scenes(1, QUIET))  # another seed: other scenes
     assert all(file.stat().st_mtime_ns > time for file, time in zip(files, times, strict=True))
+
+
+def test_workers_end_with_the_one_who_started_them() -> None:
+    """Killed, it can tell nobody: without a watch of their own they wait for the next scene for ever."""
+    program = (
+        "import os\n"
+        "from mrac.lab.train.gate.scene_store import _pool\n"
+        "if __name__ == '__main__':\n"
+        "    print(_pool(2).submit(os.getpid).result(), flush=True)\n"
+        "    os.kill(os.getpid(), 9)\n"
+    )
+    # Whoever has the pipe open is alive: it ends with the last of them.
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=False, timeout=120)
+    assert done.returncode == -signal.SIGKILL
+    assert done.stdout.strip().isdigit()
 
 
 def test_scenes_of_other_packs_are_drawn_again(data: GateData, tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from multiprocessing import get_context
 from typing import Any, Final
 
 from mrac.errors import ContractError
-from mrac.lab.bench.work import ENVIRONMENT, Job, Task, die_with_parent, perform, prepare_worker
+from mrac.lab.bench.work import ENVIRONMENT, Job, Task, perform, prepare_worker
+from mrac.runtime.forking import die_with_parent
 from mrac.runtime.parallel import inherited
 
 _LIVES: Final = 5  # how often a pool may lose a worker: more is no accident

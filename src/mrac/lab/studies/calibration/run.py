@@ -31,7 +31,7 @@ from mrac.lab.bench.conditions import WRONG_SHARE, Draws
 from mrac.lab.bench.methods import parse_method
 from mrac.lab.bench.protocol import CLEAN, Condition, Protocol
 from mrac.lab.bench.report.figures.style import save
-from mrac.lab.bench.work import ENVIRONMENT, die_with_parent, prepare_worker, sets_in
+from mrac.lab.bench.work import ENVIRONMENT, prepare_worker, sets_in
 from mrac.lab.data import Sample
 from mrac.lab.studies.calibration.measures import LEVELS, ause, ideal_sparsification, sparsification
 from mrac.lab.studies.calibration.page import figures, page, summary
@@ -39,6 +39,7 @@ from mrac.lab.studies.claim import FAMILIES, SETS
 from mrac.lab.studies.protocol import write_results
 from mrac.result import MetricDepth
 from mrac.runtime.cache import default_store
+from mrac.runtime.forking import die_with_parent
 from mrac.runtime.parallel import num_cores
 
 _FRACTION: Final = 0.25

@@ -14,12 +14,13 @@ from rich.console import Console
 from rich.progress import Progress
 
 from mrac.io.arrays import read_arrays
-from mrac.io.files import write_arrays
+from mrac.io.files import remove_temporary, write_arrays
 from mrac.lab.data.manifest import Frame
 from mrac.lab.train.gate.depth_loss import Target
 from mrac.lab.train.gate.draw_scenes import GateScene, ScenePlan, scenes
 from mrac.lab.train.gate.frames import GateData
 from mrac.lab.train.log import progress_bar
+from mrac.runtime.forking import die_with_parent
 from mrac.runtime.parallel import limit_cores
 
 _PER_READING: Final = ("inputs", "wrong", "features", "x", "log_z")
@@ -46,6 +47,7 @@ class SceneStore:
         Raises:
             ContractError: the pack or a network cannot be read.
         """
+        remove_temporary(self._folder)  # what a killed run left half-written
         with progress_bar(console) as progress, _pool(workers) as pool:
             for name, frames in self._data.sets().items():
                 for turned, chosen in ((False, frames), (True, frames[: self._plan.turned])):
@@ -96,7 +98,12 @@ def _pool(workers: int) -> Executor:
     if workers == 1:
         return ThreadPoolExecutor(1)
     # Forked, the threads that torch has started would hang.
-    return ProcessPoolExecutor(workers, get_context("spawn"), limit_cores, (1,))
+    return ProcessPoolExecutor(workers, get_context("spawn"), _start)
+
+
+def _start() -> None:
+    limit_cores(1)
+    die_with_parent()
 
 
 def _load(file: Path) -> Iterator[GateScene]:

@@ -15,12 +15,12 @@ from torch.nn.utils.rnn import pad_sequence
 from mrac.errors import ContractError
 from mrac.gate.consensus.classifier import MAX_STD
 from mrac.head.kriging import Kriging
-from mrac.io.files import write_whole
+from mrac.io.files import remove_temporary, write_whole
 from mrac.lab.train.gate.depth_loss import DepthLoss
 from mrac.lab.train.gate.draw_scenes import GateScene, ScenePlan
 from mrac.lab.train.gate.frames import GateData
 from mrac.lab.train.gate.scene_store import SceneStore
-from mrac.lab.train.log import append_line, make_folder, number, progress_bar
+from mrac.lab.train.log import LOG, append_line, make_folder, number, progress_bar
 
 FILE: Final = "consensus_learned.npz"
 _POWER: Final = 0.5  # a scene of K readings counts as K to this power
@@ -106,6 +106,8 @@ def train_scores(options: ScoreOptions, data: GateData, out: Path, console: Cons
         ContractError: the pack or a network cannot be read, or no scene came of it.
     """
     make_folder(out)
+    remove_temporary(out)
+    (out / LOG).unlink(missing_ok=True)  # of a killed run the scenes are kept; its training begins anew
     found = list(SceneStore(data, options.plan, options.seed, out).all_scenes(workers, console))
     if not found:
         raise ContractError(f"train: no scene of three readings or more could be drawn from {data.folders[0]}")

@@ -1,0 +1,1 @@
+"""Random SIGKILLs over everything that writes: trainings, benchmark, batch jobs, recordings, cache."""
