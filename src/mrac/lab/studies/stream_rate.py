@@ -30,7 +30,7 @@ def frame() -> tuple[Any, Anchors]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "scene.npz"
         write_scene(path)
-        with np.load(path) as stored:
+        with np.load(path, allow_pickle=False) as stored:
             return stored["image"], Anchors(stored["uv_px"], stored["z_m"])
 
 
