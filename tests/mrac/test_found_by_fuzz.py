@@ -124,6 +124,13 @@ def test_a_damaged_tag_of_a_picture_is_not_shouted(tmp_path: Path) -> None:
                 read_image(tmp_path / "a.tif")
 
 
+def test_a_number_of_points_of_thousands_of_digits_is_no_ply(tmp_path: Path) -> None:
+    header = f"ply\nformat ascii 1.0\nelement vertex {'9' * 5000}\nproperty float x\nend_header\n"
+    (tmp_path / "a.ply").write_text(header)
+    with pytest.raises(ContractError, match="a.ply has a header line 'element vertex 999"):
+        read_cloud(tmp_path / "a.ply")
+
+
 def test_readings_in_one_pixel_may_be_all_that_there_is() -> None:
     out = Calibrator(foundation="none")(np.zeros((2, 2, 3), np.uint8), Anchors([[0.0, 0.0], [1e-12, 0.0]], [1.0, 1.0]))
     assert np.isfinite(out.depth_m).all()

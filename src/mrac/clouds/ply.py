@@ -18,6 +18,7 @@ _TYPES: Final = {
 }  # fmt: skip
 _ORDERS: Final = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 _HEADER_BYTES: Final = 1 << 16
+_MOST_DIGITS: Final = 18  # of a number of elements; Python refuses to read one of 4,301
 _FLOAT32_REACH_M: Final = 1000.0  # to which float32 keeps a tenth of a millimetre
 
 
@@ -81,7 +82,7 @@ def _header(file: IO[bytes], path: Path) -> tuple[str, list[Element]]:
         match words:
             case ["format", kind, _]:
                 order = _ORDERS.get(kind)
-            case ["element", name, num] if num.isdecimal():
+            case ["element", name, num] if num.isdecimal() and len(num) <= _MOST_DIGITS:
                 elements.append(Element(name, int(num), []))
             case ["property", "list", _, _, _] if elements:
                 elements[-1] = elements[-1]._replace(has_list=True)
