@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.gp.linear_algebra import factor
-from mrac.runtime.jit import fast_kernel
+from mrac.runtime.jit import kernel
 
 _LANES: Final = 16  # rows are updated in multiples of this: loops of vector code without a remainder
 
@@ -27,9 +27,13 @@ def diagonal(width: int) -> int:
     return width + 4
 
 
-@fast_kernel
+@kernel
 def solve_banded(band: NDArray[np.float32], width: int, right_side: NDArray[np.float32]) -> None:
-    """Solves for n right sides (n, num), in place; `band` is overwritten."""
+    """Solves for n right sides (n, num), in place; `band` is overwritten.
+
+    Without reassociation of floats: with it, the first process after an installation, which compiles the kernels, and
+    later ones, which load them, had results that differ in the last digits.
+    """
     n, num = right_side.shape
     N, room = -(-num // 4) * 4, band.shape[0]
     for i in range(num, room):
@@ -49,7 +53,7 @@ def solve_banded(band: NDArray[np.float32], width: int, right_side: NDArray[np.f
     right_side[:] = y[:, :num]
 
 
-@fast_kernel
+@kernel
 def _eliminate(
     band: NDArray[np.float32],
     width: int,
@@ -89,7 +93,7 @@ def _eliminate(
             lower[j] -= g0 * h0[j] + g1 * h1[j] + g2 * h2[j] + g3 * h3[j]
 
 
-@fast_kernel
+@kernel
 def _forwards(
     y: NDArray[np.float32],
     inverse: NDArray[np.float32],
@@ -108,7 +112,7 @@ def _forwards(
         after[i] -= t0 * c0[i] + t1 * c1[i] + t2 * c2[i] + t3 * c3[i]
 
 
-@fast_kernel
+@kernel
 def _backwards(
     y: NDArray[np.float32],
     inverse: NDArray[np.float32],
