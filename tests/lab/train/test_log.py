@@ -12,7 +12,7 @@ def test_lines_after_the_last_state_are_dropped_with_half_written_files(tmp_path
         append_line(tmp_path, step=step, loss=0.5)
     with (tmp_path / "log.jsonl").open("a") as file:
         file.write('{"step": 8, "lo')
-    for name in (".state.safetensors.ab12", ".last.safetensors.ff00", "state.safetensors"):
+    for name in (".state.safetensors.ab120000", ".last.safetensors.ff00ab12", "state.safetensors"):
         (tmp_path / name).write_bytes(b"x")
     tidy(tmp_path, 4)
     assert [json.loads(line)["step"] for line in (tmp_path / "log.jsonl").read_text().splitlines()] == [2, 4]

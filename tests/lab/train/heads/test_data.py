@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -202,11 +203,11 @@ def test_on_the_device_a_network_says_what_the_foundation_says(tmp_path: Path, m
     (file,) = networks(tmp_path, 1)
     network = head_data._load(file).eval()
 
-    def run(path: Path, batch: np.ndarray, where: str) -> np.ndarray:
-        with torch.no_grad():
-            return np.asarray(network(torch.from_numpy(batch)))
+    def run(path: Path, *batches_and_where: Any) -> tuple[np.ndarray, ...]:
+        with torch.no_grad():  # of the picture and its mirror image
+            return tuple(np.asarray(network(torch.from_numpy(batch))) for batch in batches_and_where[:-1])
 
-    monkeypatch.setattr(embedded, "run_network", run)
+    monkeypatch.setattr(embedded, "run_network_twice", run)
     (tmp_path / "fold.onnx").write_bytes(b"a file of that name")
     frames = tiny.frames(3)
     frames.images[..., 40:] //= 3  # so that left and right can be told apart
