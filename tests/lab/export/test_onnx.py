@@ -165,6 +165,13 @@ def test_in_8_bits_large_constants_take_a_byte_each_and_words_stay(tmp_path: Pat
     assert np.abs(got - expected).max() > 1e-4
 
 
+def test_the_same_network_is_the_same_bytes_whatever_the_order_of_its_words(tmp_path: Path) -> None:
+    network, words = Toy().eval(), {"mrac.kind": "toy", "mrac.form": "metres", "mrac.space": "depth"}
+    export_toy(tmp_path / "a.onnx", network, words, 16)
+    export_toy(tmp_path / "b.onnx", network, dict(reversed(words.items())), 16)
+    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
+
+
 @pytest.mark.parametrize("package", ["onnx", "onnxscript"])
 def test_what_is_missing_is_named(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)

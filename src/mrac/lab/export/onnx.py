@@ -105,7 +105,8 @@ def traced(
         model = program.model_proto
     network.train(was_training)
     _forget_origin(model)
-    onnx.helper.set_model_props(model, dict(about or {}))
+    # Sorted: safetensors gives a file's words in another order each time, and the same network is to be the same bytes.
+    onnx.helper.set_model_props(model, dict(sorted((about or {}).items())))
     return model
 
 
