@@ -15,9 +15,7 @@ from mrac.runtime.jit import kernel
 from mrac.runtime.parallel import for_each_span
 
 _BITS: Final = 22  # of PIL's weights behind the point: the sum of 255 times each still fits into 32 bits
-_ROWS: Final = (
-    64  # worked on at a time: with 48 the compiler's vector loop is left out, and it takes three times as long
-)
+_ROWS: Final = 64  # worked on at a time; with 48 the compiler leaves its vector loop out: three times as long
 _SUPPORT: Final = 2.0  # pixels to either side that a cubic reaches, of the coarser of the two grids
 
 
