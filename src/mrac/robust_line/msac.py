@@ -41,7 +41,7 @@ def _least_truncated(
     x: FloatArray, y: FloatArray, unit: FloatArray, threshold: float, trials: int, seed: int
 ) -> tuple[float, float]:
     K = x.size
-    best_cost, best_slope, best_intercept = np.inf, 0.0, 0.0
+    best_cost, best_slope, best_intercept = np.inf, np.nan, np.nan
     for i, j in pairs(K, trials, seed):
         if x[i] == x[j]:
             continue

@@ -85,7 +85,7 @@ def _local_minima(dx: FloatArray, dy: FloatArray, weight: FloatArray, limit: flo
             derivative += jump[order[i]]
             met_here |= order[i] < n
             i += 1
-        if met_here and before <= slack and derivative >= -slack and count < n:
+        if met_here and before <= slack and derivative >= -slack:
             minima[count] = here
             count += 1
     return minima[:count]

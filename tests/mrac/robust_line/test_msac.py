@@ -58,7 +58,7 @@ def test_is_the_best_of_all_pairs(seed: int) -> None:
     np.testing.assert_array_equal(found, errors(*best) <= 0.2 + 1e-12)
 
 
-@pytest.mark.parametrize("y", [[1.0, 0.0], [1.0, 1.0]])
+@pytest.mark.parametrize("y", [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
 def test_without_a_line_no_two_points_are_taken_for_one(y: list[float]) -> None:
     """Every draw is of one x; the only other point makes a line of slope 0 or 1 with the first one."""
     x = np.zeros(500)

@@ -258,7 +258,7 @@ def test_fit_is_the_textbook_one_bit_for_bit(size: int) -> None:
         y = 2.0 * x + 1.0 + 0.1 * rng.standard_normal(size)
         y[rng.random(size) < 0.3] += 5.0
         slope, intercept, sigma, residuals, keep, outcome = theil_sen_mad(x, y, kappa)
-        assert outcome == FITTED
+        assert outcome == FITTED == 0  # false: an outcome that is not 0 needs attention
         assert slope == numpy_slope(x, y)
         assert intercept == np.median(y - slope * x)
         assert np.array_equal(residuals, y - (slope * x + intercept))

@@ -54,9 +54,10 @@ def test_more_points_than_pivots() -> None:
     assert (slope, shift) == pytest.approx((2, 1), abs=0.03)
 
 
-def test_pivots_that_share_one_x() -> None:
+@pytest.mark.parametrize("slope", [2, -2])
+def test_pivots_that_share_one_x(slope: int) -> None:
     """Of twice as many points as pivots only one differs, and it is none of them."""
     x = np.zeros(2 * MAX_PIVOTS)
     pivots = np.linspace(0, x.size - 1, MAX_PIVOTS).astype(int)
     x[np.setdiff1d(np.arange(x.size), pivots)[0]] = 1.0
-    assert truncated_l1_line(x, 2 * x + 1, np.ones(x.size), 1.0, rising=True)[:2] == pytest.approx((2, 1))
+    assert truncated_l1_line(x, slope * x + 1, np.ones(x.size), 1.0, rising=True)[:2] == pytest.approx((slope, 1))
