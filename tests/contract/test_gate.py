@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mrac import registry
@@ -46,6 +46,7 @@ def create(name: str) -> Gate:
 
 @pytest.mark.parametrize("name", GATES)
 class TestEveryGate:
+    @example(points=[(0.0, 1.0), (0.0, 6.0), (0.0, 9.0)], space="depth")  # one is kept at a weight of 0.35
     @settings(max_examples=60, deadline=None)
     @given(points=st.lists(st.tuples(RELATIVE, DEPTHS), max_size=30), space=st.sampled_from(["depth", "log_depth"]))
     def test_any_scene_gets_a_verdict(self, name: str, points: list[tuple[float, float]], space: str) -> None:

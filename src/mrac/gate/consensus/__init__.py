@@ -208,8 +208,11 @@ class Consensus(MixtureOptions, Gate):
         outlier_probability: FloatArray | None = None,
         keep: BoolArray | None = None,
     ) -> GateResult:
-        """All (K,), as in `GateResult`; `keep` by the weight, unless it is given."""
-        keep = weight >= (_KEPT_ALONE if samples.x is None else INLIER_WEIGHT) if keep is None else keep
+        """All (K,), as in `GateResult`; `keep` by the weight, unless it is given and there is relative depth."""
+        if samples.x is None:
+            keep, outlier_probability = weight >= _KEPT_ALONE, 1.0 - weight
+        elif keep is None:
+            keep = weight >= INLIER_WEIGHT
         score = np.minimum(np.abs(judged.residual) / judged.std, WORST_SCORE)
         reason = reasons(keep, judged, samples.x is not None)
         return GateResult(keep, score, reason, weight, outlier_probability=outlier_probability, features=features)
