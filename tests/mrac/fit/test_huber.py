@@ -61,3 +61,19 @@ def test_a_round_too_few_is_said(make_samples: Make) -> None:
     exact, near = Huber()(samples), Huber(max_rounds=40)(samples)
     assert (near.scale, near.shift) == pytest.approx((exact.scale, exact.shift), rel=1e-6)
     assert Huber(max_rounds=1)(samples).sigma > 0.0
+
+
+def test_one_depth_everywhere(make_samples: Make) -> None:
+    fit = Huber()(make_samples(np.arange(8.0), np.ones(8)))
+    assert (fit.scale, fit.shift, fit.status) == (0.0, 1.0, "ok")
+
+
+def test_goes_on_while_any_point_moves(make_samples: Make) -> None:
+    """Readings that are odd about the middle: every line passes through it, so one point never moves."""
+    x = np.linspace(-1.0, 1.0, 21)
+    z = 5.0 + x + 0.05 * np.sin(9.0 * x) + np.where(np.abs(x) == 0.5, 3.0 * np.sign(x), 0.0)
+    samples = make_samples(x, z)
+    fit = Huber()(samples)
+    residual = samples.y - fit(x)
+    pull = np.clip(residual, -1.345 * fit.sigma, 1.345 * fit.sigma)
+    assert pull @ x == pytest.approx(0.0, abs=1e-6)
