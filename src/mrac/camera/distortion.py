@@ -83,12 +83,10 @@ def _rising_until(numerator: tuple[float, ...], denominator: tuple[float, ...]) 
 
 
 def _positive_roots(coefficients: FloatArray) -> FloatArray:
-    # Coefficients too small to matter at r = 1000 would only make the companion matrix overflow.
-    kept = np.trim_zeros(np.where(np.abs(coefficients) < 1e-30, 0.0, coefficients), "b")
-    if kept.size < 2:
-        return np.empty(0)
-    roots = np.polynomial.polynomial.polyroots(kept)
-    return roots.real[(np.abs(roots.imag) <= 1e-9 * np.abs(roots)) & (roots.real > 0)]
+    """Roots > 0 of a polynomial, lowest power first, that is 1 at 0; those above 1e12 are left out."""
+    # Solved for 1 / s: the leading coefficient is then 1, and a last one of 1e-23 spoils no other root.
+    inverse = np.polynomial.polynomial.polyroots(coefficients[::-1])
+    return 1.0 / inverse.real[(np.abs(inverse.imag) <= 1e-9 * np.abs(inverse)) & (inverse.real > 1e-12)]
 
 
 def distort(lens: Lens, xy: FloatArray) -> FloatArray:

@@ -23,8 +23,7 @@ from mrac.types import INLIER_WEIGHT, WORST_SCORE, GateResult, Samples
 _GROUP_SIZE: Final = 160  # readings judged together; more are divided into groups that each span the image
 FACTORS: Final = (0.12, 0.32, 0.5, 0.77, 1.23, 1.9)  # amplitudes that are averaged over, relative to the prior one
 _ROUNDS: Final = 5  # of EM, for the hypotheses that the search found
-# The same for a group whose start and amplitude another group has found: three more change one verdict in 250, to no
-# gain.
+# The same where another group has found start and amplitude: three more change one verdict in 250, to no gain.
 _FOLLOWING_ROUNDS: Final = 4
 _TEMPERATURE: Final = 2.0  # at most, when these rounds begin
 # Of the model without relative depth, when it is compared: fewer hypotheses, since there is no slope to search for.
@@ -208,11 +207,10 @@ class Consensus(MixtureOptions, Gate):
         outlier_probability: FloatArray | None = None,
         keep: BoolArray | None = None,
     ) -> GateResult:
-        """All (K,), as in `GateResult`; `keep` by the weight, unless it is given and there is relative depth."""
-        if samples.x is None:
-            keep, outlier_probability = weight >= _KEPT_ALONE, 1.0 - weight
-        elif keep is None:
-            keep = weight >= INLIER_WEIGHT
+        """All (K,), as in `GateResult`; `keep` and the probability by the weight, unless both are given."""
+        if keep is None:
+            keep = weight >= (_KEPT_ALONE if samples.x is None else INLIER_WEIGHT)
+            outlier_probability = 1.0 - weight
         score = np.minimum(np.abs(judged.residual) / judged.std, WORST_SCORE)
         reason = reasons(keep, judged, samples.x is not None)
         return GateResult(keep, score, reason, weight, outlier_probability=outlier_probability, features=features)
@@ -235,9 +233,8 @@ def _without_relative(features: FloatArray) -> FloatArray:
 def _features_alone(samples: Samples) -> FloatArray:
     """(K, NUM_FEATURES) from position and relative depth, where the gate is called without the image."""
     low, high = (0.0, 0.0) if samples.x is None else quantile_range(samples.x)
-    default = LengthScales()
     # The shorter side of a 4:3 image is 0.85 of the side that `features_without_image` estimates.
-    lengths = default._replace(position=0.85 * default.position)
+    lengths = LengthScales(position=0.85 * LengthScales().position)
     x_range = (low, low + PIXELS_BEYOND * (high - low))
     return features_without_image(samples.uv_px, samples.x, x_range, lengths)
 
