@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mrac.gp.cells import scale_into
 from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, appearance, features_without_image
+from mrac.gp.kernel import FARTHEST, WeightedProcessOptions
 from mrac.gp.upsampling import upsample_row
 from mrac.relative import resize_field, sample_bilinear
 from tests.conftest import MadeScene
@@ -83,3 +85,25 @@ def test_without_relative_depth_and_on_one_spot() -> None:
     found = features_without_image(np.zeros((3, 2)), None, (0.0, 0.0), LengthScales())
     np.testing.assert_array_equal(found, 0.0)
     assert np.isfinite(features_without_image(np.zeros((3, 2)), np.ones(3), (1.0, 1.0), LengthScales())).all()
+
+
+def test_readings_on_a_line_span_a_third_of_the_side() -> None:
+    """The area that they span is 0, but the image is not that thin."""
+    row = np.stack([np.linspace(0.0, 100.0, 5), np.full(5, 7.0)], axis=1)
+    found = features_without_image(row, None, (0.0, 0.0), LengthScales())
+    np.testing.assert_allclose(found[:, :2], row / (LengthScales().position * 30.0))
+
+
+def test_relative_depth_far_outside_its_range_is_bounded_on_both_sides() -> None:
+    field = np.array([[-1e30, 0.5, 1e30]])
+    out = np.empty((1, 3), np.float32)
+    scale_into(field, 1, 0, 0.0, 2.0, out)
+    np.testing.assert_array_equal(out, np.array([[-FARTHEST, 1.0, FARTHEST]], np.float32))
+
+
+def test_a_stated_deviation_adds_its_square() -> None:
+    options = WeightedProcessOptions()
+    weight, stated = np.array([1.0, 0.5]), np.array([0.1, 0.3])
+    more = options.noise_var(weight, stated) - options.noise_var(weight)
+    np.testing.assert_allclose(more, stated**2 / weight)
+    np.testing.assert_allclose(options.noise_var(weight, stated, 0.5) - options.noise_var(weight), 4 * more)

@@ -1,5 +1,7 @@
 """The numbers of the design, family by family."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.ndimage import maximum_filter, minimum_filter
@@ -136,3 +138,12 @@ def test_the_ends_of_a_range_are_allowed(spec: str) -> None:
     z_m, wrong = registry.create("outlier", spec)(scene(9), 1.0, np.random.default_rng(0))
     assert wrong.all()
     assert (z_m > 0.0).all()
+
+
+def test_mixed_pixels_leave_readings_alone_whose_place_is_half_unknown() -> None:
+    truth = scene(6)
+    uv_px = truth.uv_px.astype(np.float64)
+    uv_px[2, 0] = uv_px[4, 1] = np.nan
+    truth = replace(truth, uv_px=uv_px)
+    z_m, _ = MixedPixel()(truth, 1.0, np.random.default_rng(0))
+    np.testing.assert_array_equal(z_m[[2, 4]], truth.z_m[[2, 4]])
