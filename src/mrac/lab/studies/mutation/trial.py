@@ -30,6 +30,7 @@ _PYTEST: Final = (
 )  # fmt: skip
 
 
+_TOO_SLOW: Final = "too slow"
 # Of the slowest test, in its own processor time and, for one that waits, in that of the clock.
 _TIMERS: Final = ((signal.SIGPROF, signal.ITIMER_PROF, 1.0), (signal.SIGALRM, signal.ITIMER_REAL, 30.0))
 
@@ -58,10 +59,6 @@ class Baseline(NamedTuple):
 
     tests: list[Timed]
     left_out: dict[str, str]
-
-
-class TooSlowError(BaseException):
-    """A test of the baseline took longer than a mutation run can wait for; no `except Exception` may stop it."""
 
 
 class _Substitute(importlib.machinery.SourceFileLoader):
@@ -137,7 +134,7 @@ class _Recorder:
         if report.outcome != "passed":
             said = str(report.longrepr)
             last = f"{report.outcome}: {said.strip().rpartition(chr(10))[2]}"
-            self.left_out.setdefault(report.nodeid, "too slow" if "TooSlowError" in said else last)
+            self.left_out.setdefault(report.nodeid, _TOO_SLOW if _TOO_SLOW in said else last)
 
     def _trace(self, frame: FrameType, event: str, arg: object) -> None:
         file = self.files.get(frame.f_code.co_filename)
@@ -146,7 +143,8 @@ class _Recorder:
 
 
 def _too_slow(number: int, frame: FrameType | None) -> None:
-    raise TooSlowError
+    # Skipped, not failed: no `except Exception` stops it, and a report of its traceback in hypothesis ends pytest.
+    raise pytest.skip.Exception(_TOO_SLOW)
 
 
 class _Chosen:
@@ -214,7 +212,12 @@ def _measured(
     def run(say: Say) -> None:
         _compile_kernels(not is_compiled(files[0].read_text(encoding="utf-8")))
         recorder = _Recorder(files, slow_s, only)
-        pytest.main([*_PYTEST, *paths], plugins=[recorder])
+        code = pytest.main([*_PYTEST, *paths], plugins=[recorder])
+        if code not in (
+            pytest.ExitCode.OK,
+            pytest.ExitCode.TESTS_FAILED,
+        ):  # then tests are missing, and mutants survive
+            return
         loaded = set(sys.modules) - {*own_modules(), "__main__"}
         say({"tests": recorder.tests, "left_out": recorder.left_out, "loaded": sorted(loaded)})
 
