@@ -125,6 +125,25 @@ def test_a_toy_module_is_judged(toy: Path) -> None:
     assert trial("toy", toy, ast.parse(TOY), tests.tests) == ("survived", "")
 
 
+def test_a_slow_property_leaves_the_tests_after_it_in(toy: Path) -> None:
+    slow = """
+import toy
+from hypothesis import given, strategies as st
+
+@given(st.integers())
+def test_a_slow_one(n):
+    while True:
+        toy.unseen(n)
+
+def test_clip():
+    assert toy.clip(0.5) == 0.5
+"""
+    (toy.parent / "test_toy.py").write_text(slow, encoding="utf-8")
+    tests = baseline(["test_toy.py"], [Path("toy.py")], 0.2)
+    assert [test.id for test in tests.tests] == ["test_toy.py::test_clip"]
+    assert tests.left_out == {"test_toy.py::test_a_slow_one": "too slow"}
+
+
 def test_an_endless_mutant_is_a_timeout(toy: Path) -> None:
     tests = baseline(["test_toy.py"], [Path("toy.py")], 5.0)
     endless = ast.parse("def clip(value):\n    while True:\n        pass\n")
