@@ -12,7 +12,7 @@ import numpy as np
 from mrac import registry
 from mrac.anchors import Anchors
 from mrac.anchors._validity import Usable, usable
-from mrac.arguments import as_cache, as_stage, check_call, check_image
+from mrac.arguments import as_cache, as_stage, check_call
 from mrac.call_log import logged, timed
 from mrac.camera import Camera
 from mrac.checks import Evidence, Finding, find_mistakes, fix
@@ -39,8 +39,6 @@ from mrac.stage_results import checked_fit
 from mrac.stream import Progress, in_order, reported
 from mrac.types import RelativeDepth, Samples
 from mrac.verdicts import overall_status, verdicts_on
-
-__all__ = ["Calibrator", "check_image"]
 
 
 class Calibrator:

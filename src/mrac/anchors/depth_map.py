@@ -16,8 +16,6 @@ from mrac.errors import ContractError
 from mrac.io.raster import Raster, read_raster
 from mrac.units import DEPTH_SCALES
 
-"""Stored units per metre, by the name of the data set, the device or the unit."""
-
 
 def from_depth_map(  # noqa: PLR0913  (one option for each thing that files leave open)
     depth: ArrayLike | Path | str,
