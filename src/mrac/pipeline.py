@@ -137,7 +137,7 @@ class Calibrator:
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
             anchors=verdicts,
-            status=overall_status(fit.status, gated.status, dense.status, verdicts),
+            status=overall_status((fit.status, gated.status, dense.status), verdicts),
             fit=fit,
             space=samples.space,
             stages=self._names(given),

@@ -1,7 +1,6 @@
 """Anchors of range messages: depth images, point clouds, laser scans and single ranges, of rosbags or of rclpy."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -9,7 +8,6 @@ import numpy as np
 
 from mrac.anchors import Anchors
 from mrac.anchors.laser_scan import LaserScan
-from mrac.anchors.readings import UNFLAGGED
 from mrac.camera import Camera, Pose
 from mrac.errors import ContractError
 from mrac.recordings.images import depth_image
@@ -80,28 +78,6 @@ def readings_of(kind: str, message: Any, view: View, options: ReadingOptions) ->
     else:
         anchors = _of_range(message, view.camera, view.pose)
     return anchors if options.sensor is None else options.sensor.apply(anchors)
-
-
-def joined(parts: Sequence[Anchors]) -> Anchors:
-    """The anchors of several sensors as one set."""
-    if len(parts) == 1:
-        return parts[0]
-
-    def column(name: str, missing: Any, *shape: int) -> Any:
-        values = [getattr(part, name) for part in parts]
-        if all(value is None for value in values):
-            return None
-        filled = [np.full((len(p), *shape), missing) if v is None else v for p, v in zip(parts, values, strict=True)]
-        return np.concatenate(filled)
-
-    return Anchors(
-        np.concatenate([np.empty((0, 2)), *(part.uv_px for part in parts)]),
-        np.concatenate([np.empty(0), *(part.z_m for part in parts)]),
-        column("sigma_m", 0.0),  # as where none is stated: the fit's own noise is added to it
-        extent_px=column("extent_px", 0.0, 2),
-        confidence=column("confidence", 1.0),
-        flag=column("flag", UNFLAGGED),
-    )
 
 
 def _of_depth(message: Any, view: View, options: ReadingOptions) -> Anchors:
