@@ -74,7 +74,7 @@ class Anchors:
         return self.z_m.size
 
     @staticmethod
-    def from_csv(path: "Path | str", scale: float | None = None, *, camera: "Camera | None" = None) -> "Anchors":
+    def from_csv(path: "Path | str", scale: str | float | None = None, *, camera: "Camera | None" = None) -> "Anchors":
         """A table of u, v and z (or range, with a camera), or any other file of `mrac.anchors.read_anchors`."""
         from mrac.anchors import read_anchors  # noqa: PLC0415  (it imports this module)
 

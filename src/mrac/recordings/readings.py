@@ -13,7 +13,6 @@ from mrac.errors import ContractError
 from mrac.recordings.images import depth_image
 from mrac.recordings.points import coordinates
 from mrac.sensors import Sensor
-from mrac.units import DEPTH_SCALES
 
 _WIDEST_RAD: Final = math.radians(150.0)  # of a cone; a wider one has no place in an image
 
@@ -92,20 +91,11 @@ def _of_depth(message: Any, view: View, options: ReadingOptions) -> Anchors:
         }
     return Anchors.from_depth_map(
         values,
-        scale=per_metre if options.scale is None else _per_metre(options.scale),
+        scale=per_metre if options.scale is None else options.scale,
         image_size=view.size,
         max_anchors=options.max_anchors,
         **registration,
     )
-
-
-def _per_metre(scale: str) -> float | str:
-    try:
-        return float(scale)
-    except ValueError:
-        if scale.lower() in DEPTH_SCALES:
-            return scale
-    raise ContractError(f"--anchors-scale {scale!r} arrived; a number or one of {', '.join(DEPTH_SCALES)} is needed")
 
 
 def _of_scan(message: Any, camera: Camera, pose: Pose | None) -> Anchors:
