@@ -16,7 +16,7 @@ from mrac.arguments import as_cache, as_stage, check_call
 from mrac.call_log import logged, timed
 from mrac.camera import Camera
 from mrac.checks import Evidence, Finding, find_mistakes, fix
-from mrac.config import STAGES, arguments, cache_table, stage_spec, stage_table, write_config
+from mrac.config import arguments, cache_table, stage_spec, stage_table, write_config
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.fit.base import Fit
@@ -232,7 +232,7 @@ class Calibrator:
         return f"Calibrator({self.method!r}, {', '.join(parts)})"
 
     def _stages(self) -> dict[str, Any]:
-        return {stage: getattr(self, stage) for stage in STAGES}
+        return {stage: getattr(self, stage) for stage in registry.STAGES}
 
     def _names(self, given: bool) -> dict[str, str]:
         names = {stage: registry.stage_name(made) for stage, made in self._stages().items()}
