@@ -1,12 +1,12 @@
 """How the files of readings of a job are read: the options of `mrac.anchors.sources` that all of its frames share."""
 
-import hashlib
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrac.errors import ContractError
+from mrac.io.files import sha256_of
 
 if TYPE_CHECKING:
     from mrac.anchors import Anchors
@@ -45,7 +45,7 @@ class Readings:
         for name in ("camera", "pose"):
             if values[name] is not None:
                 try:
-                    values[name] = hashlib.sha256(Path(values[name]).read_bytes()).hexdigest()
+                    values[name] = sha256_of(Path(values[name]))
                 except OSError as error:
                     raise ContractError(f"batch: --{name} {values[name]}: {error.strerror}; a file is needed") from None
         return values

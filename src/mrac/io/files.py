@@ -1,5 +1,6 @@
 """Reads and writes files: errors name the file, writes are atomic."""
 
+import hashlib
 import json
 import math
 import os
@@ -57,6 +58,12 @@ def stated_scale(image: Image.Image, path: Path) -> float | None:
     if not 1e-6 <= scale <= 1e9:
         raise ContractError(f"{path}: its text states a depth scale of {text!r}; a number > 0 is needed")
     return scale
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's content, in 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | None = None) -> None:
