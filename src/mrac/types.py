@@ -23,6 +23,12 @@ MIN_WEIGHT: Final = 1e-3  # up to which a gate's weight is 0: such a reading cha
 _MIN_FOR_LINE: Final = 3  # anchors, below which their scatter around a line is undefined
 
 
+def is_constant(x: FloatArray) -> bool:
+    """Whether all x (n,), n >= 1, are one value up to rounding, so that no slope can be determined."""
+    # A relative field has single precision: nine digits below its values is noise of the sub-pixel sampling.
+    return bool(np.ptp(x) <= max(1e-9 * np.abs(x).max(), 1e-30))
+
+
 @dataclass(frozen=True, eq=False, init=False)
 class RelativeDepth:
     """A dense depth field without scale: in its `space`, metric depth is about scale · values + shift.
@@ -77,10 +83,7 @@ class Samples:
     @property
     def flat(self) -> bool:
         """Whether all x are one value up to rounding, so that no slope can be determined."""
-        if self.x is None or self.x.size == 0:
-            return True
-        # A relative field has single precision: nine digits below its values is noise of the sub-pixel sampling.
-        return bool(np.ptp(self.x) <= max(1e-9 * np.abs(self.x).max(), 1e-30))
+        return self.x is None or self.x.size == 0 or is_constant(self.x)
 
     @property
     def y(self) -> FloatArray:
