@@ -20,7 +20,7 @@ from mrac.space import Space, as_space, to_space
 WORST_SCORE: Final = 1e6
 INLIER_WEIGHT: Final = 0.5  # from which an anchor is an inlier, for consumers that need a hard decision
 MIN_WEIGHT: Final = 1e-3  # up to which a gate's weight is 0: such a reading changes nothing and costs time
-_MIN_FOR_LINE: Final = 3  # anchors, below which their scatter around a line is undefined
+MIN_FOR_LINE: Final = 3  # anchors, below which their scatter around a line is undefined
 
 
 def is_constant(x: FloatArray) -> bool:
@@ -162,7 +162,7 @@ class GateResult:
     def for_fit(self) -> BoolArray:
         """(K,) which anchors the fit is given: inliers by weight; where these are under three, kept ones too."""
         chosen = np.asarray(self.weight >= INLIER_WEIGHT)
-        if np.count_nonzero(chosen) < _MIN_FOR_LINE:
+        if np.count_nonzero(chosen) < MIN_FOR_LINE:
             chosen = chosen | (self.keep & self.for_head)
         return chosen
 
