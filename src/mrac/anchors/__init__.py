@@ -1,6 +1,7 @@
 """Reads anchors from files. The file extension names the reader: `anchors/csv.py` reads `.csv`."""
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -69,13 +70,18 @@ def read_anchors(
             f"anchors/{kind}: {path} has lengths of rays (a column `range`); depth along the optical axis is needed: "
             "give the camera, or a column z"
         )
+    return _in_metres(stored, units, camera)
+
+
+def _in_metres(stored: Stored, units: float, camera: Camera | None) -> Anchors:
+    """The anchors of a file with `units` to a metre; lengths of rays, where it has these, along the camera's axis."""
     more = {"extent_px": stored.extent_px, "confidence": stored.confidence, "flag": stored.flag}
     anchors = Anchors(stored.uv_px, stored.z, stored.sigma, **more)
     if units == 1.0 and not stored.is_range:
         return anchors
     z_m, sigma_m = anchors.z_m / units, None if anchors.sigma_m is None else anchors.sigma_m / units
     if stored.is_range and camera is not None:
-        # along the ray and along the axis the deviation is the same share of the reading
+        # Along the ray and along the axis the deviation is the same share of the reading.
         shorter = camera.range_to_z(anchors.uv_px, np.ones(len(anchors)))
         z_m, sigma_m = z_m * shorter, None if sigma_m is None else sigma_m * shorter
-    return Anchors(anchors.uv_px, z_m, sigma_m, **more)
+    return replace(anchors, z_m=z_m, sigma_m=sigma_m)

@@ -30,7 +30,7 @@ class Evidence:
         metric: whether the field is log depth in metres for a camera with a focal length of 0.9 of the width, as the
             embedded network's is.
         camera: of the image, where the caller knows it.
-        max_range_m: the largest distance that the sensor can report, where known.
+        max_range_m: the largest distance that the sensor can report, where known: a `Calibrator` does not know it.
     """
 
     anchors: Anchors
