@@ -25,9 +25,9 @@ from mrac import registry
 from mrac.errors import ContractError
 from mrac.io.files import write_json, write_whole
 from mrac.io.input_file import read_json, read_toml
+from mrac.registry import STAGES
 from mrac.runtime.cache import PredictionCache
 
-STAGES: Final = ("foundation", "gate", "fit", "head")
 KEYS: Final = ("method", *STAGES, "space", "cache", "device")
 
 

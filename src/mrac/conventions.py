@@ -17,7 +17,7 @@ Invalid values
     place with `keep = False` and a reason.
 Names
     Unit suffixes `_m`, `_px`; `num_` for counts; K anchors, an (H, W) image. Inside formulas, shapes are suffixes:
-    `total_SKK` has shape (S, K, K).
+    `trends_SK` has shape (S, K).
 
 Glossary
     anchor, reading: a metric depth at a pixel, from a range sensor or structure from motion.

@@ -65,9 +65,7 @@ _WITHOUT_MODULE: Final = {"result/npz": "Arrays depth_m and sigma_m (H, W) float
 def rows(kind: str) -> list[tuple[str, str]]:
     """(name, what it is) of every format of `kind`, a key of `FORMATS`."""
     root = Path(__file__).parent
-    found = []
-    for name, module in FORMATS[kind]:
-        path = root / f"{module}.py"
-        if module in _WITHOUT_MODULE or path.is_file():
-            found.append((name, _WITHOUT_MODULE.get(module) or first_docstring_line(path)))
-    return found
+    return [
+        (name, _WITHOUT_MODULE.get(module) or first_docstring_line(root / f"{module}.py"))
+        for name, module in FORMATS[kind]
+    ]

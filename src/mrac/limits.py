@@ -9,7 +9,6 @@ from typing import Final
 from mrac.errors import ContractError
 
 MEGAPIXELS: Final = 178  # of a picture, where Pillow too takes a file for a bomb; at 20 bytes per pixel, 4 GB
-PIXELS: Final = MEGAPIXELS * 1_000_000
 FILE_BYTES: Final = 4 << 30  # of one file: a scan of 200 million points has less
 TEXT_BYTES: Final = 512 << 20  # of a table of readings or points: some ten million rows
 DESCRIPTION_BYTES: Final = 16 << 20  # of a card, a configuration, a calibration: what is read whole into objects

@@ -12,11 +12,11 @@ import numpy as np
 from mrac import registry
 from mrac.anchors import Anchors
 from mrac.anchors._validity import Usable, usable
-from mrac.arguments import as_cache, as_stage, check_call, check_image
+from mrac.arguments import as_cache, as_stage, check_call
 from mrac.call_log import logged, timed
 from mrac.camera import Camera
 from mrac.checks import Evidence, Finding, find_mistakes, fix
-from mrac.config import STAGES, arguments, cache_table, stage_spec, stage_table, write_config
+from mrac.config import arguments, cache_table, stage_spec, stage_table, write_config
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.fit.base import Fit
@@ -39,8 +39,6 @@ from mrac.stage_results import checked_fit
 from mrac.stream import Progress, in_order, reported
 from mrac.types import RelativeDepth, Samples
 from mrac.verdicts import overall_status, verdicts_on
-
-__all__ = ["Calibrator", "check_image"]
 
 
 class Calibrator:
@@ -139,7 +137,7 @@ class Calibrator:
             depth_m=dense.depth_m,
             sigma_m=dense.sigma_m,
             anchors=verdicts,
-            status=overall_status(fit.status, gated.status, dense.status, verdicts),
+            status=overall_status((fit.status, gated.status, dense.status), verdicts),
             fit=fit,
             space=samples.space,
             stages=self._names(given),
@@ -234,7 +232,7 @@ class Calibrator:
         return f"Calibrator({self.method!r}, {', '.join(parts)})"
 
     def _stages(self) -> dict[str, Any]:
-        return {stage: getattr(self, stage) for stage in STAGES}
+        return {stage: getattr(self, stage) for stage in registry.STAGES}
 
     def _names(self, given: bool) -> dict[str, str]:
         names = {stage: registry.stage_name(made) for stage, made in self._stages().items()}

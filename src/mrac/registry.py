@@ -24,8 +24,8 @@ from typing import Any, Final, get_origin, get_type_hints
 from mrac.errors import ContractError, shown
 from mrac.methods import METHODS
 
-STAGES: Final = ("foundation", "gate", "fit", "head", "method")
-KINDS: Final = (*STAGES, "dataset", "outlier", "placement")
+STAGES: Final = ("foundation", "gate", "fit", "head")
+KINDS: Final = (*STAGES, "method", "dataset", "outlier", "placement")
 _FOLDERS: Final = {"dataset": "lab.data", "outlier": "outliers", "placement": "lab.placement"}
 
 
@@ -112,10 +112,8 @@ def create(stage: str, spec: str) -> Any:
     Raises:
         ContractError: unknown name or field, or a value that does not fit the field.
     """
-    name, _, argument = spec.partition(":")
-    preset = ""
-    if name in catalog(stage) and name not in names(stage):
-        name, _, preset = catalog(stage)[name].spec.partition(":")
+    short, _, argument = spec.partition(":")
+    name, preset = _written_out(stage, short)
     implementation = load(stage, name)
     options = _options(implementation, stage, name, preset)
     options |= _options(implementation, stage, name, argument, bare=not preset)
@@ -132,9 +130,7 @@ def build(stage: str, name: str, options: Mapping[str, Any]) -> Any:
     Raises:
         ContractError: unknown name or option, or a value of another type than the option's.
     """
-    preset = ""
-    if name in catalog(stage) and name not in names(stage):
-        name, _, preset = catalog(stage)[name].spec.partition(":")
+    name, preset = _written_out(stage, name)
     implementation = load(stage, name)
     given = _options(implementation, stage, name, preset)
     kinds = get_type_hints(implementation) if dataclasses.is_dataclass(implementation) else {}
@@ -146,6 +142,14 @@ def build(stage: str, name: str, options: Mapping[str, Any]) -> Any:
         given[key] = _converted(value, kinds[key], f"{stage} {name}: option {key}")
     _require(implementation, stage, name, given)
     return implementation(**given)
+
+
+def _written_out(stage: str, name: str) -> tuple[str, str]:
+    """The name and the options that a short name of the catalogue stands for; any other name as it is."""
+    if name not in catalog(stage) or name in names(stage):
+        return name, ""
+    name, _, options = catalog(stage)[name].spec.partition(":")
+    return name, options
 
 
 def _converted(value: Any, kind: Any, where: str) -> Any:

@@ -63,7 +63,7 @@ def describe(value: object) -> str:
     """What `value` is, for a message: its type, of an array its dtype and shape too."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}"
-    return "None" if value is None else f"{type(value).__name__}"
+    return "None" if value is None else type(value).__name__
 
 
 def _fault(value: Any, need: Need) -> str:

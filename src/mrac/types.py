@@ -20,7 +20,13 @@ from mrac.space import Space, as_space, to_space
 WORST_SCORE: Final = 1e6
 INLIER_WEIGHT: Final = 0.5  # from which an anchor is an inlier, for consumers that need a hard decision
 MIN_WEIGHT: Final = 1e-3  # up to which a gate's weight is 0: such a reading changes nothing and costs time
-_MIN_FOR_LINE: Final = 3  # anchors, below which their scatter around a line is undefined
+MIN_FOR_LINE: Final = 3  # anchors, below which their scatter around a line is undefined
+
+
+def is_constant(x: FloatArray) -> bool:
+    """Whether all x (n,), n >= 1, are one value up to rounding, so that no slope can be determined."""
+    # A relative field has single precision: nine digits below its values is noise of the sub-pixel sampling.
+    return bool(np.ptp(x) <= max(1e-9 * np.abs(x).max(), 1e-30))
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -77,10 +83,7 @@ class Samples:
     @property
     def flat(self) -> bool:
         """Whether all x are one value up to rounding, so that no slope can be determined."""
-        if self.x is None or self.x.size == 0:
-            return True
-        # A relative field has single precision: nine digits below its values is noise of the sub-pixel sampling.
-        return bool(np.ptp(self.x) <= max(1e-9 * np.abs(self.x).max(), 1e-30))
+        return self.x is None or self.x.size == 0 or is_constant(self.x)
 
     @property
     def y(self) -> FloatArray:
@@ -159,7 +162,7 @@ class GateResult:
     def for_fit(self) -> BoolArray:
         """(K,) which anchors the fit is given: inliers by weight; where these are under three, kept ones too."""
         chosen = np.asarray(self.weight >= INLIER_WEIGHT)
-        if np.count_nonzero(chosen) < _MIN_FOR_LINE:
+        if np.count_nonzero(chosen) < MIN_FOR_LINE:
             chosen = chosen | (self.keep & self.for_head)
         return chosen
 

@@ -1,5 +1,7 @@
 """What the stages' results say of every anchor, and of the scene as a whole."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mrac.anchors._validity import Usable
@@ -7,9 +9,9 @@ from mrac.result import Verdicts
 from mrac.types import WORST_SCORE, GateResult
 
 
-def overall_status(fit: str, gate: str, head: str, verdicts: Verdicts) -> str:
+def overall_status(statuses: Sequence[str], verdicts: Verdicts) -> str:
     """The first that is not `ok`; where all are, `mostly_unusable` if over half of the anchors were not kept."""
-    named = next((status for status in (fit, gate, head) if status != "ok"), "ok")
+    named = next((status for status in statuses if status != "ok"), "ok")
     return "mostly_unusable" if named == "ok" and 2 * np.count_nonzero(~verdicts.keep) > len(verdicts) else named
 
 

@@ -51,6 +51,12 @@ def test_a_wrong_fraction_is_named(fraction: float) -> None:
         motorcycle(wrong_fraction=fraction)
 
 
+@pytest.mark.parametrize("count", [-1, 741 * 500 + 1])
+def test_a_number_of_anchors_that_there_are_not_is_named(count: int) -> None:
+    with pytest.raises(ContractError, match=rf"num_anchors = {count}; a whole number from 0 to "):
+        motorcycle(num_anchors=count)
+
+
 def test_without_scikit_image_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "skimage.data", None)
     with pytest.raises(ImportError, match=r'pip install "mrac-depth\[demo\]"'):

@@ -18,7 +18,8 @@ from PIL import Image
 
 from mrac import Calibrator
 from mrac.anchors.csv import write
-from mrac.demo import DemoScene, motorcycle
+from mrac.demo import motorcycle
+from mrac.examples import Example
 from mrac.http import Limits, Offer
 from mrac.http.frame import FIELDS
 from mrac.http.submission import FILES
@@ -36,7 +37,7 @@ def blocks(kind: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def scene() -> DemoScene:
+def scene() -> Example:
     return motorcycle()
 
 
@@ -47,7 +48,7 @@ def running() -> Iterator[Running]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, scene: DemoScene) -> Path:
+def folder(tmp_path: Path, scene: Example) -> Path:
     Image.fromarray(scene.image).save(tmp_path / "image.png")
     write(tmp_path / "anchors.csv", scene.anchors)
     return tmp_path
@@ -74,7 +75,7 @@ def started(command: str, folder: Path) -> Iterator[int]:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_the_curl_line_gives_the_library_s_depth(running: Running, folder: Path, scene: DemoScene) -> None:
+def test_the_curl_line_gives_the_library_s_depth(running: Running, folder: Path, scene: Example) -> None:
     (line,) = [code for code in blocks("sh") if "-F image" in code]
     subprocess.run(line.replace(":8000", f":{running.port}"), shell=True, check=True, cwd=folder)
     own = Calibrator()(scene.image, scene.anchors).save(folder / "own.png")
@@ -84,7 +85,7 @@ def test_the_curl_line_gives_the_library_s_depth(running: Running, folder: Path,
 def test_the_client_in_ten_lines_gives_the_library_s_depth(
     running: Running,
     folder: Path,
-    scene: DemoScene,
+    scene: Example,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:

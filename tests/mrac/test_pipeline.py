@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 
 from mrac import Anchors, Calibrator, ContractError, RelativeDepth, registry
+from mrac.arguments import check_image
 from mrac.conventions import BoolArray, FloatArray
 from mrac.gate.base import Gate, LineGate
 from mrac.gate.theil_sen_mad import TheilSenMad
 from mrac.gp.features import ImageAppearance
 from mrac.head.base import Head, HeadResult, Scene
-from mrac.pipeline import check_image
 from mrac.types import WORST_SCORE, GateResult, Samples
 from tests.conftest import MadeScene
 

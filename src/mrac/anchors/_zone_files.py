@@ -10,7 +10,7 @@ import numpy as np
 from mrac.conventions import FloatArray, as_numbers
 from mrac.errors import ContractError
 from mrac.io.input_file import read_json, read_text
-from mrac.units import PER_METRE
+from mrac.units import PER_METRE, per_metre
 
 _DEPTHS: Final = {"distance_mm": 1000.0, "z_mm": 1000.0, "distance_m": 1.0, "z_m": 1.0, "depth_m": 1.0}
 _UNSCALED: Final = ("distance", "z", "depth", "range")  # the unit must be given
@@ -83,16 +83,14 @@ def as_grid(values: FloatArray, name: str) -> FloatArray:
 
 
 def _frame(columns: dict[str, Any], scale: float | str | None, path: Path) -> ZoneFrame:
-    unit = PER_METRE.get(scale) if isinstance(scale, str) else scale
-    if scale is not None and (unit is None or not 1e-6 <= unit <= 1e9):
-        raise ContractError(f'zones: scale {scale!r} arrived; "m", "mm" or stored units per metre are needed')
+    unit = None if scale is None else per_metre(scale, "zones", PER_METRE)
     name = next((n for n in (*_DEPTHS, *_UNSCALED) if n in columns), None)
     if name is None:
         raise ContractError(f"zones: {path} has {', '.join(columns) or 'nothing'}; distance_mm or z_m is needed")
-    per_metre = _DEPTHS.get(name, unit)
-    if per_metre is None:
+    stored = _DEPTHS.get(name, unit)
+    if stored is None:
         raise ContractError(f'zones: {path} does not state its unit; give it: scale="mm" or "m" (--anchors-scale)')
-    z_m = as_grid(as_numbers(columns[name], f"zones: {path}: {name}"), f"zones: {path}: {name}") / per_metre
+    z_m = as_grid(as_numbers(columns[name], f"zones: {path}: {name}"), f"zones: {path}: {name}") / stored
 
     def like(names: tuple[str, ...]) -> tuple[str, FloatArray] | None:
         found = next((n for n in names if n in columns), None)

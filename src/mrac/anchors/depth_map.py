@@ -14,9 +14,7 @@ from mrac.camera import Camera, Pose
 from mrac.conventions import FloatArray, as_array, in_image
 from mrac.errors import ContractError
 from mrac.io.raster import Raster, read_raster
-from mrac.units import DEPTH_SCALES
-
-"""Stored units per metre, by the name of the data set, the device or the unit."""
+from mrac.units import DEPTH_SCALES, per_metre
 
 
 def from_depth_map(  # noqa: PLR0913  (one option for each thing that files leave open)
@@ -78,21 +76,13 @@ def _metres(depth: ArrayLike | Path | str, scale: str | float | None) -> FloatAr
     """(h, w) float64 metres."""
     where = f"depth_map: {depth}" if isinstance(depth, Path | str) else "depth_map"
     values, stated = _raster(depth, "depth")
-    if isinstance(scale, str):
-        if scale.lower() not in DEPTH_SCALES:
-            raise ContractError(
-                f"depth_map: scale {scale!r} arrived; a number or one of {', '.join(DEPTH_SCALES)} is needed"
-            )
-        scale = DEPTH_SCALES[scale.lower()]
-    if scale is not None and not 1e-6 <= scale <= 1e9:
-        raise ContractError(f"depth_map: scale {scale:g} arrived; a number from 1e-6 to 1e9 is needed")
-    per_metre = scale or stated or (1.0 if values.dtype.kind == "f" else None)
-    if per_metre is None:
+    stored = stated if scale is None else per_metre(scale, "depth_map")
+    if stored is None and values.dtype.kind != "f":
         raise ContractError(
             f"{where} holds {values.dtype} and does not state its scale; give it: scale=256 (--anchors-scale) or "
             f"a name, {', '.join(DEPTH_SCALES)}"
         )
-    return np.asarray(values.astype(np.float64) / per_metre)
+    return np.asarray(values.astype(np.float64) / (stored or 1.0))
 
 
 def _raster(source: ArrayLike | Path | str, name: str) -> Raster:

@@ -1,5 +1,6 @@
 """Sparse range readings, as every reader of this package gives them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -73,7 +74,7 @@ class Anchors:
         return self.z_m.size
 
     @staticmethod
-    def from_csv(path: "Path | str", scale: float | None = None, *, camera: "Camera | None" = None) -> "Anchors":
+    def from_csv(path: "Path | str", scale: str | float | None = None, *, camera: "Camera | None" = None) -> "Anchors":
         """A table of u, v and z (or range, with a camera), or any other file of `mrac.anchors.read_anchors`."""
         from mrac.anchors import read_anchors  # noqa: PLC0415  (it imports this module)
 
@@ -132,6 +133,28 @@ class Anchors:
             confidence=some(self.confidence),
             flag=some(self.flag),
         )
+
+
+def joined(parts: Sequence[Anchors]) -> Anchors:
+    """Several sets of anchors as one, in their order; what a set leaves out is as of a sensor that says nothing."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def column(name: str, missing: Any, *shape: int) -> Any:
+        values = [getattr(part, name) for part in parts]
+        if all(value is None for value in values):
+            return None
+        filled = [np.full((len(p), *shape), missing) if v is None else v for p, v in zip(parts, values, strict=True)]
+        return np.concatenate(filled)
+
+    return Anchors(
+        np.concatenate([np.empty((0, 2)), *(part.uv_px for part in parts)]),
+        np.concatenate([np.empty(0), *(part.z_m for part in parts)]),
+        column("sigma_m", 0.0),  # as where none is stated: the fit's own noise is added to it
+        extent_px=column("extent_px", 0.0, 2),
+        confidence=column("confidence", 1.0),
+        flag=column("flag", UNFLAGGED),
+    )
 
 
 def _words(flag: ArrayLike, num: int) -> TextArray:

@@ -11,7 +11,6 @@ from mrac.camera import Camera, Pose
 from mrac.errors import ContractError
 from mrac.io.raster import read_raster
 from mrac.sfm import SfmModel, read_model
-from mrac.units import DEPTH_SCALES
 
 SOURCES: Final = {
     "table": "a .csv of u, v, z; an .npz; a sparse 16-bit depth .png of the image's size",
@@ -104,11 +103,10 @@ def read_source(path: Path, options: SourceOptions) -> Anchors:
 
 
 def _read(path: Path, kind: str, options: SourceOptions) -> Anchors:
-    scale = _number_or_name(options.scale)
     if kind == "depth":
         return Anchors.from_depth_map(
             path,
-            scale=_depth_scale(path, options) if scale is None else scale,
+            scale=_depth_scale(path, options) if options.scale is None else options.scale,
             confidence=options.confidence,
             image_size=options.image_size,
             camera=options.camera,
@@ -124,7 +122,7 @@ def _read(path: Path, kind: str, options: SourceOptions) -> Anchors:
             fov_deg=options.fov_deg,
             rotation_deg=options.rotation_deg or 0,
             mirror=options.mirror or "none",
-            scale=options.default_scale if scale is None else scale,
+            scale=options.default_scale if options.scale is None else options.scale,
             pose=options.pose,
         )
     if kind == "colmap":
@@ -133,7 +131,7 @@ def _read(path: Path, kind: str, options: SourceOptions) -> Anchors:
         width, height = options.image_size
         return read_anchors(
             path,
-            _per_metre(options.scale),
+            options.scale,
             (height, width),
             camera=options.camera,
             default_scale=options.default_scale,
@@ -193,21 +191,3 @@ def _depth_scale(path: Path, options: SourceOptions) -> float | None:
         return None
     values, stated = read_raster(path)
     return options.default_scale if stated is None and values.dtype.kind != "f" else None
-
-
-def _number_or_name(scale: str | None) -> str | float | None:
-    try:
-        return None if scale is None else float(scale)
-    except ValueError:
-        return scale
-
-
-def _per_metre(scale: str | None) -> float | None:
-    number = _number_or_name(scale)
-    if not isinstance(number, str):
-        return number
-    if number.lower() not in DEPTH_SCALES:
-        raise ContractError(
-            f"anchors: scale {number!r} arrived; a number or one of {', '.join(DEPTH_SCALES)} is needed"
-        )
-    return DEPTH_SCALES[number.lower()]

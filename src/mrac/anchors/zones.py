@@ -15,7 +15,7 @@ from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.camera import Camera, Pose
 from mrac.conventions import FloatArray, TextArray, as_numbers
 from mrac.errors import ContractError
-from mrac.units import PER_METRE
+from mrac.units import PER_METRE, per_metre
 
 # ST UM2884 (VL53L5CX) and UM3038 (VL53L7CX), section 5.5, table 4; read as quoted by public drivers, and all of them
 # agree but revision 3, which numbers 11 to 13 otherwise: none of those is usable in either. "A target with status 5 is
@@ -113,12 +113,10 @@ def _frame(
         stored = read_zones(Path(z), scale)
         status = stored.status if status is None else status
         return ZoneFrame(stored.z_m, *(_like(v, n, stored.z_m) for v, n in ((status, "status"), (stored.sigma_m, ""))))
-    per_metre = PER_METRE.get(scale or "m") if isinstance(scale, str | None) else scale
-    if per_metre is None or not 1e-6 <= per_metre <= 1e9:
-        raise ContractError(f'zones: scale {scale!r} arrived; "m", "mm" or stored units per metre are needed')
-    grid = as_grid(as_numbers(z, "zones.z"), "zones.z") / per_metre
+    stored_per_m = 1.0 if scale is None else per_metre(scale, "zones", PER_METRE)
+    grid = as_grid(as_numbers(z, "zones.z"), "zones.z") / stored_per_m
     deviation = _like(sigma, "sigma", grid)
-    return ZoneFrame(grid, _like(status, "status", grid), None if deviation is None else deviation / per_metre)
+    return ZoneFrame(grid, _like(status, "status", grid), None if deviation is None else deviation / stored_per_m)
 
 
 def _like(values: ArrayLike | None, name: str, grid: FloatArray) -> FloatArray | None:

@@ -6,7 +6,6 @@ All are plain values: they travel between processes, and between machines.
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 from mrac.batch_jobs.readings import Readings
@@ -142,9 +141,3 @@ def frame_key(digest: str, *contents: bytes) -> str:
         found.update(f"{len(content)}\n".encode())
         found.update(content)
     return found.hexdigest()
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -18,6 +18,7 @@ from typing import Final
 from mrac.batch_jobs.job import Record
 from mrac.errors import ContractError
 from mrac.io.files import write_whole
+from mrac.io.folders import try_lock
 
 MANIFEST: Final = "manifest.jsonl"
 _WORK: Final = ".batch"
@@ -70,24 +71,12 @@ def held(out: Path) -> Iterator[None]:
     """
     (out / _WORK).mkdir(parents=True, exist_ok=True)
     with (out / _WORK / "lock").open("wb") as lock:
-        if not _locked(lock.fileno()):
+        if not try_lock(lock.fileno()):
             raise ContractError(f"batch: another job is writing to {out}; wait for it, or choose another --out")
         for left in (path for path in (out / _WORK).iterdir() if path.is_dir()):  # by workers that were killed
             shutil.rmtree(left, ignore_errors=True)
         (out / _WORK / _PARTS).mkdir()
         yield
-
-
-def _locked(descriptor: int) -> bool:
-    try:
-        import fcntl  # noqa: PLC0415  (not on Windows, where nothing is locked)
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 @lru_cache(maxsize=4)

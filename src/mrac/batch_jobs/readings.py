@@ -1,12 +1,12 @@
 """How the files of readings of a job are read: the options of `mrac.anchors.sources` that all of its frames share."""
 
-import hashlib
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mrac.errors import ContractError
+from mrac.io.files import sha256_of
 
 if TYPE_CHECKING:
     from mrac.anchors import Anchors
@@ -45,7 +45,7 @@ class Readings:
         for name in ("camera", "pose"):
             if values[name] is not None:
                 try:
-                    values[name] = hashlib.sha256(Path(values[name]).read_bytes()).hexdigest()
+                    values[name] = sha256_of(Path(values[name]))
                 except OSError as error:
                     raise ContractError(f"batch: --{name} {values[name]}: {error.strerror}; a file is needed") from None
         return values
@@ -60,20 +60,17 @@ class Readings:
         from mrac.camera import read_pose  # noqa: PLC0415
         from mrac.sensors import sensor  # noqa: PLC0415
 
-        preset = None if self.sensor is None else sensor(self.sensor)
-        camera = self.camera_of(size)
-        zones = self.kind == "zones" and preset is not None and camera is not None
         options = SourceOptions(
             kind=self.kind or "",
             scale=self.scale,
-            default_scale=(preset.per_metre or None) if preset is not None else None,
             image_size=size,
             image_name=image.name,
-            camera=camera,
+            camera=self.camera_of(size),
             pose=None if self.pose is None else read_pose(Path(self.pose), self.camera_name),
-            fov_deg=preset.fov_deg if zones and preset is not None else None,
             max_anchors=self.max_anchors,
         )
+        if self.sensor is not None:
+            options = sensor(self.sensor).completed(options)
         return self.as_by_sensor(read_source(path, options))
 
     def as_by_sensor(self, anchors: "Anchors") -> "Anchors":

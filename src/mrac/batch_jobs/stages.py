@@ -7,9 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mrac.batch_jobs.job import Action, Frame, Job, Outcome, Record, failed, file_digest, frame_key
+from mrac.batch_jobs.job import Action, Frame, Job, Outcome, Record, failed, frame_key
 from mrac.batch_jobs.manifest import append, new_part
 from mrac.conventions import ImageArray
+from mrac.io.files import sha256_of
 from mrac.recordings.opened import is_recording
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def commit(job: Job, done: Calibrated) -> Outcome:
 
             write_part(part, frame.id, done.result)
         name = target.relative_to(out).as_posix()
-        record = Record(frame.id, done.key, name, part.stat().st_size, file_digest(part), done.result.status)
+        record = Record(frame.id, done.key, name, part.stat().st_size, sha256_of(part), done.result.status)
         append(out, record)
         target.parent.mkdir(parents=True, exist_ok=True)
         part.replace(target)
@@ -154,7 +155,7 @@ def _committed(job: Job, frame: Frame, key: str) -> Record | None:
         path = Path(job.out) / record.file
         if record.key != key or not record.file or not path.is_file() or path.stat().st_size != record.num_bytes:
             continue
-        if job.check == "size" or file_digest(path) == record.sha256:
+        if job.check == "size" or sha256_of(path) == record.sha256:
             return record
     return None
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.relative import sample_bilinear
+from mrac.relative import quantile_range, sample_bilinear
 from mrac.space import POWERS, Space, to_space
 
 _WRONG: Final = 0.4  # share of wrong readings that the likelihood expects
@@ -55,6 +55,6 @@ def _relation(x: FloatArray, z_m: FloatArray, space: Space) -> FloatArray:
         line = y0 + np.maximum(slope, 0.0) * (x - x0)
         off = np.abs(y - line)
         weight = 1.0 / (1.0 + (off / np.maximum(2.0 * np.median(off, axis=1, keepdims=True), 1e-30)) ** 2)
-    low, high = np.quantile(z_m, [0.02, 0.98])
+    low, high = quantile_range(z_m)
     bounds = np.sort(to_space([low / 2.0, high * 2.0], space))
     return np.asarray(np.log(np.clip(line, *bounds)) * POWERS[space])

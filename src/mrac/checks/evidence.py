@@ -30,8 +30,7 @@ class Evidence:
         metric: whether the field is log depth in metres for a camera with a focal length of 0.9 of the width, as the
             embedded network's is.
         camera: of the image, where the caller knows it.
-        max_range_m: the largest distance that the sensor can report, where known.
-        orientation: the EXIF orientation of the image's file, 1 to 8, where known; 1 is upright as stored.
+        max_range_m: the largest distance that the sensor can report, where known: a `Calibrator` does not know it.
     """
 
     anchors: Anchors
@@ -41,7 +40,6 @@ class Evidence:
     metric: bool = False
     camera: Camera | None = None
     max_range_m: float | None = None
-    orientation: int | None = None
 
     @computed_once
     def readings(self) -> Anchors:

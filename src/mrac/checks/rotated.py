@@ -10,11 +10,9 @@ def check(evidence: Evidence, placement: Placement | None) -> Finding | None:
     if placement is None or not placement.kind.startswith("rotated"):
         return None
     degrees = placement.kind.removeprefix("rotated_")
-    stored = evidence.orientation not in (None, 1)
-    why = f", and its EXIF orientation is {evidence.orientation}: pixels are counted as a viewer shows it" * stored
     return Finding(
         "rotated",
         f"the image looks turned by {degrees}° against the readings: turned back they fit better "
-        f"(by {placement.gain:.0f} nats){why}",
+        f"(by {placement.gain:.0f} nats)",
         "give positions in the upright picture, as a viewer shows it, or turn the image as the sensor saw it",
     )

@@ -2,7 +2,8 @@
 
 The embedded network guesses metres. On training images that it had never seen its guess was wrong by a factor of up to
 e^1.2, without knowing the camera, so a factor of 100 or 1000 shows and feet (3.28) do not: those are only noticed where
-the sensor's largest range is known. Other networks guess no metres; then the readings alone must be implausible.
+the sensor's largest range is stated (`Evidence.max_range_m`), which no call of a `Calibrator` does. Other networks
+guess no metres; then the readings alone must be implausible.
 """
 
 from typing import Final

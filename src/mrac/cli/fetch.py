@@ -16,7 +16,7 @@ def fetch(name: str) -> None:
     weights have a licence of their own, which the last line states.
 
     \b
-    Example:
+    Examples:
       mrac fetch dav2-small
       mrac calibrate a.jpg --anchors a.csv --foundation dav2-small --out result
     """

@@ -106,24 +106,21 @@ def read_given(image: Path, size: tuple[int, int], source: dict[str, Any]) -> "_
     if camera_path is not None:
         camera = fitted_camera(read_camera(camera_path, name, size=size), size[::-1], f"--camera {camera_path}")
     preset = None if source["sensor"] is None else sensor(source["sensor"])
-    fov_deg = source["fov_deg"]
-    if fov_deg is None and preset is not None and camera is not None and source["kind"] == "zones":
-        fov_deg = preset.fov_deg
     depth_camera = source["depth_camera"]
     options = SourceOptions(
         kind=source["kind"] or "",
         scale=source["scale"],
-        default_scale=(preset.per_metre or None) if preset is not None else None,
         image_size=size,
         image_name=source["image_name"] or image.name,
         camera=camera,
         pose=None if pose_path is None else read_pose(pose_path, name),
         depth_camera=None if depth_camera is None else read_camera(depth_camera),
         confidence=source["confidence"],
-        fov_deg=fov_deg,
+        fov_deg=source["fov_deg"],
         rotation_deg=None if source["rotation_deg"] is None else int(source["rotation_deg"]),
         mirror=source["mirror"],
         metres_per_unit=source["metres_per_unit"],
         max_anchors=source["max_anchors"],
     )
+    options = options if preset is None else preset.completed(options)
     return read_source(source["anchors_path"], options), camera, preset

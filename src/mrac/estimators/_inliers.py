@@ -9,11 +9,7 @@ from mrac.errors import ContractError
 from mrac.estimators._line import FittedLine, RobustLine
 from mrac.robust_line.least_squares import least_squares
 from mrac.robust_line.relative_error import InlierSelection, error_unit
-
-
-def is_constant(x: FloatArray) -> bool:
-    """Whether all x (n,) are one value up to rounding, so that no slope can be determined; as `Samples.flat`."""
-    return bool(np.ptp(x) <= max(1e-9 * np.abs(x).max(), 1e-30))
+from mrac.types import is_constant
 
 
 def constant(z: FloatArray) -> FittedLine:

@@ -2,9 +2,10 @@
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.estimators._inliers import constant, is_constant, least_squares_line
+from mrac.estimators._inliers import constant, least_squares_line
 from mrac.estimators._line import FittedLine, RobustLine
 from mrac.robust_line.ransac import RansacOptions, inlier_set
+from mrac.types import is_constant
 
 
 class RansacGate(RobustLine):

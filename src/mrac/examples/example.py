@@ -35,5 +35,5 @@ class Example:
 
     @property
     def truth_m(self) -> FloatArray:
-        """(H, W) `depth_m`, by the name that it has in `mrac.demo`."""
+        """(H, W) `depth_m`, under a name that cannot be taken for the `depth_m` of a result."""
         return self.depth_m

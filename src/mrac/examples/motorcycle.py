@@ -30,7 +30,7 @@ def motorcycle(num_anchors: int = 50, wrong_fraction: float = 0.25, seed: int = 
         seed: of the draw.
 
     Raises:
-        ContractError: the fraction is not in [0, 1].
+        ContractError: the fraction is not in [0, 1], or fewer pixels than `num_anchors` have a depth.
         MissingExtra: scikit-image, which carries the images, is not installed.
     """
     if not 0.0 <= wrong_fraction <= 1.0:
@@ -45,6 +45,8 @@ def motorcycle(num_anchors: int = 50, wrong_fraction: float = 0.25, seed: int = 
     ).astype(np.float32)
     rng = np.random.default_rng(seed)
     v, u = np.nonzero(np.isfinite(truth_m))
+    if not 0 <= num_anchors <= v.size:
+        raise ContractError(f"demo: num_anchors = {num_anchors!r}; a whole number from 0 to {v.size} is needed")
     chosen = rng.choice(v.size, num_anchors, replace=False)
     uv_px = np.stack([u[chosen], v[chosen]], axis=1)
     true = Truth(uv_px=uv_px, z_m=truth_m[v[chosen], u[chosen]], truth_m=truth_m, max_range_m=_RANGE_M)

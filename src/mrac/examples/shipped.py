@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from PIL import Image, PngImagePlugin
+from PIL import Image
 
 from mrac.anchors import Anchors
 from mrac.camera import Camera
 from mrac.examples.example import Example
-from mrac.io.files import SCALE_KEY, read_png16, write_whole
+from mrac.io.files import read_png16, scale_text, write_whole
 from mrac.io.image import read_image
 
 FRAMES: Final = Path(__file__).parent / "frames"
@@ -54,9 +54,8 @@ def write_shipped(frame: Example, folder: Path, depth_scale: float) -> None:
     # One reading on a line: u, v, z_m, wrong.
     text = head + ',\n  "readings": [\n    ' + ",\n    ".join(rows) + "\n  ]\n}\n"
     steps = np.nan_to_num(np.rint(frame.depth_m * np.float64(depth_scale)), nan=0.0).astype(np.uint16)
-    state = PngImagePlugin.PngInfo()
-    state.add_text(SCALE_KEY, f"{depth_scale:g}")
+    scale = scale_text(depth_scale)
     photo, depth = Image.fromarray(frame.image), Image.fromarray(steps)
     write_whole(folder / f"{frame.name}.jpg", lambda file: photo.save(file, format="JPEG", quality=_JPEG_QUALITY))
-    write_whole(folder / f"{frame.name}.png", lambda file: depth.save(file, format="PNG", pnginfo=state, optimize=True))
+    write_whole(folder / f"{frame.name}.png", lambda file: depth.save(file, format="PNG", pnginfo=scale, optimize=True))
     write_whole(folder / f"{frame.name}.json", lambda file: file.write(text.encode()))

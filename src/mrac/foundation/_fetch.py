@@ -1,6 +1,5 @@
 """Downloads a published file of weights: progress bar, resumed by the next run where one was cut off, checksum."""
 
-import hashlib
 import os
 import re
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Final
 from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.foundation._checkpoint import probe_hub
 from mrac.foundation._published_file import PublishedFile
-from mrac.io.files import write_whole
+from mrac.io.files import sha256_of, write_whole
 
 _WHERE: Final = "fetch"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -112,8 +111,7 @@ def _checked(path: Path, stated: str) -> str:
     """The file's SHA-256; empty if the hub states none."""
     if not _SHA256.fullmatch(stated):
         return ""
-    with path.open("rb") as file:
-        arrived = hashlib.file_digest(file, "sha256").hexdigest()
+    arrived = sha256_of(path)
     if arrived != stated:
         path.resolve().unlink()
         path.unlink(missing_ok=True)

@@ -16,8 +16,7 @@ from mrac.foundation.base import Foundation
 from mrac.io.files import user_path
 from mrac.registry import check_numbers
 from mrac.resample import cubic_taps, linear_taps, sample
-from mrac.runtime.onnx_session import run_network
-from mrac.runtime.onnx_weights import graph_identity
+from mrac.runtime.onnx_session import graph_identity, run_network
 from mrac.runtime.weight_files import WEIGHTS
 from mrac.types import RelativeDepth
 

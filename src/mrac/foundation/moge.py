@@ -91,7 +91,7 @@ def _network(checkpoint: Checkpoint, fingerprint: str, device: str) -> Any:
     where = f"foundation/moge: {checkpoint.name}"
     weights: Path = checkpoint.folder / "model.pt"
     if not weights.is_file():
-        raise ContractError(f"{where}: {checkpoint.folder} holds no model.pt")
+        raise ContractError(f"{where}: {checkpoint.folder} holds no model.pt; a folder of MoGe-2 is needed")
     package = import_package("moge.model.v2", _INSTALL, where)
     try:
         return package.MoGeModel.from_pretrained(str(weights)).to(device).eval()

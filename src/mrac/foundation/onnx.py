@@ -90,7 +90,9 @@ class Onnx(Foundation):
         """
         path = user_path(self.path)
         if not path.is_file():
-            raise ContractError(f"foundation/onnx: no file {path}")
+            raise ContractError(
+                f"foundation/onnx: no file {path}; a network is needed, with its card beside it: NAME.onnx, NAME.json"
+            )
         card = Card.read(path.with_suffix(".json"))
         height, width = card.input_size
         resized = Image.fromarray(image).resize((width, height), Image.Resampling.BICUBIC)

@@ -126,9 +126,9 @@ class Manifest:
         part.replace(target)
 
 
-def inputs_digest(paths: Iterable[Path | None], more: str = "") -> str:
+def inputs_digest(paths: Iterable[Path | None]) -> str:
     """Digest of names, sizes and times of change of files, by which a changed input is noticed without reading it."""
-    digest = hashlib.sha256(more.encode(), usedforsecurity=False)
+    digest = hashlib.sha256(usedforsecurity=False)
     for path in paths:
         if path is not None and path.exists():
             state = path.stat()

@@ -17,7 +17,7 @@ from mrac.gate.consensus import _GROUP_SIZE
 from mrac.gpu import linear_algebra
 from mrac.gpu.graph import Recording
 from mrac.gpu.stages import GpuResult, Stages
-from mrac.head.kriging import _step
+from mrac.head.kriging import node_step
 
 __all__ = ["GpuCalibrator", "GpuFrame", "GpuResult", "Tuning"]
 
@@ -233,7 +233,7 @@ def _check(shape: tuple[int, int], batch: int, max_anchors: int, dtype: str, dev
             f"gpu: batch {batch} and max_anchors {max_anchors} arrived; batch >= 1 and max_anchors from 1 to "
             f"{_GROUP_SIZE} are needed: beyond that use mrac.Calibrator"
         )
-    if _step(shape, max_anchors) != _step(shape, 1):
+    if node_step(shape, max_anchors) != node_step(shape, 1):
         raise ContractError(
             f"gpu: on images of {H} × {W} the grid of the head depends on the number of readings up to {max_anchors}; "
             "ask for fewer max_anchors"

@@ -1,6 +1,6 @@
 """The fit `evidence` for a batch of frames on a device, for a field of log depth."""
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,8 +13,6 @@ from mrac.gpu.foundation import constant
 from mrac.gpu.linear_algebra import inverse_root, without_padding
 from mrac.gpu.padded import least, median_of, most
 from mrac.gpu.process import process_covariance, student_t_log_density
-
-MAX_READINGS: Final = 160  # of the fit and of one group of the gate: up to here all are used
 
 
 class Readings(NamedTuple):

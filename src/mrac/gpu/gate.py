@@ -40,7 +40,7 @@ from mrac.gpu.classifier import BatchClassifier, ModelResult
 from mrac.gpu.foundation import constant
 from mrac.gpu.mixture import Models, Outcome, State, make_models
 from mrac.gpu.padded import covered_area, least, median_of, most
-from mrac.types import _MIN_FOR_LINE, INLIER_WEIGHT, MIN_WEIGHT
+from mrac.types import INLIER_WEIGHT, MIN_FOR_LINE, MIN_WEIGHT
 
 _FEWEST = 3  # readings that can be judged
 
@@ -253,7 +253,7 @@ def _verdict(
     weight = torch.where(weight <= MIN_WEIGHT, 0.0, weight)
     outlier = torch.where(use, outlier, 1.0 - weight)
     for_fit = valid & (weight >= INLIER_WEIGHT)
-    few = for_fit.sum(dim=1, keepdim=True) < _MIN_FOR_LINE
+    few = for_fit.sum(dim=1, keepdim=True) < MIN_FOR_LINE
     for_fit = for_fit | (few & valid & keep & (weight > 0.0))
     unjudged = (num[:, None] < _FEWEST) | ~for_fit.any(dim=1, keepdim=True)
     return GateOutput(

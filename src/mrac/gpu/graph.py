@@ -16,7 +16,7 @@ class Recording(Generic[Result]):
 
     Args:
         function: of tensors to a tuple of tensors. Nothing in it may wait for the device or depend on values.
-        inputs: the tensors it is played on, which stay the recording's own: `fill` writes them.
+        inputs: the tensors it is played on, which stay the recording's own: whoever plays it writes them first.
     """
 
     def __init__(self, function: Callable[..., Result], inputs: tuple[Tensor, ...]) -> None:

@@ -15,7 +15,7 @@ from mrac.gpu.linear_algebra import inverse_root, without_padding
 from mrac.gpu.padded import covered_area, least, most, quantile_of
 from mrac.gpu.process import process_covariance
 from mrac.gpu.resampling import node_matrix
-from mrac.head.kriging import _MIN_RANGE, _MIN_SPREAD, Kriging
+from mrac.head.kriging import MIN_RANGE, MIN_SPREAD, Kriging
 from mrac.relative import PIXELS_BEYOND, RANGE_QUANTILES
 from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M, SIGMA_SHARE
 from mrac.types import INLIER_WEIGHT
@@ -85,7 +85,7 @@ class BatchKriging(nn.Module):
         residual = torch.where(there, log_z - _within(curve(x), low, high), 0.0)
 
         first, last = (quantile_of(x, there, share) for share in RANGE_QUANTILES)
-        span = (PIXELS_BEYOND * (last - first)).clamp(min=_MIN_RANGE)
+        span = (PIXELS_BEYOND * (last - first)).clamp(min=MIN_RANGE)
         used = use_relative[:, None].to(torch.float32)
         ends = first.nan_to_num(0.0, 0.0, 0.0)[:, 0], (first + span).nan_to_num(1.0, 1.0, 1.0)[:, 0]
         own = torch.cat([seen, (relative_feature(x, *ends) * used)[..., None]], dim=2)
@@ -101,7 +101,7 @@ class BatchKriging(nn.Module):
         mean = (between @ weights)[..., 0]
         explained = (between @ whitener.mT.float()).square().sum(dim=2)
         area = covered_area(uv_px, there) / (self.appearance.shape[0] * self.appearance.shape[1])
-        share = torch.where(num > 2, area.clamp(_MIN_SPREAD, 1.0), 1.0)
+        share = torch.where(num > 2, area.clamp(MIN_SPREAD, 1.0), 1.0)
         more = head.amplitude_without_relative - head.amplitude
         prior = head.amplitude + more * (~use_relative).double()
         amplitude_var = head.amplitude_var(prior, (white * white).sum(dim=1), num, share)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from mrac.gpu.fit import BatchFit, Readings
 from mrac.gpu.foundation import BatchFoundation, constant
 from mrac.gpu.gate import BatchGate, GateInput
 from mrac.gpu.kriging import BatchKriging
-from mrac.head.kriging import _step
+from mrac.head.kriging import node_step
 from mrac.relative import RANGE_QUANTILES, TYPICAL_PIXELS
 
 
@@ -52,7 +52,7 @@ class Stages(nn.Module):
 
     def __init__(self, shape: tuple[int, int], network_dtype: torch.dtype, max_dense: int) -> None:
         super().__init__()
-        step = _step(shape, 1)
+        step = node_step(shape, 1)
         self.shape = shape
         self.foundation = BatchFoundation(shape, network_dtype)
         self.appearance = BatchAppearance(shape, step)

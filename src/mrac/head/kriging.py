@@ -13,7 +13,7 @@ from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, cover
 from mrac.gp.kernel import PRIOR_VAR, WeightedProcessOptions
 from mrac.gp.posterior import Observations, Posterior, posterior, predict
 from mrac.head._depth_curve import log_depth_on
-from mrac.head._log_normal import Field, Rendering, render
+from mrac.head._posterior_depth import Field, Rendering, render
 from mrac.head._tiles import NUM_NEAREST, predict_tiled
 from mrac.head.base import Head, HeadResult, Scene
 from mrac.registry import check_numbers
@@ -28,8 +28,8 @@ _ROWS: Final = 256  # of an image, finished at a time
 # On training frames, against twice as many along the side: no more error at 50 and 200 anchors, 0.3 % at 500.
 _NODES: Final = 120
 _NODES_PER_ANCHOR: Final = 6.0
-_MIN_SPREAD: Final = 0.05
-_MIN_RANGE: Final = 0.7  # in log depth, a factor of two: few readings may lie at one depth
+MIN_SPREAD: Final = 0.05  # of the image: what a row or a patch of readings is taken to cover
+MIN_RANGE: Final = 0.7  # in log depth, a factor of two: few readings may lie at one depth
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ class Kriging(WeightedProcessOptions, Head):
     def residual_field(self, scene: Scene, residuals: FloatArray) -> Field:
         """The posterior over the image, given the log residuals (K,) of the scene's anchors, K >= 1."""
         samples = scene.samples
-        step = _step(scene.image.shape[:2], len(samples))
+        step = node_step(scene.image.shape[:2], len(samples))
         features = self._features(scene, step)
         prior = self._prior_amplitude(scene)
         noise_var = self.noise_var(samples.weight, samples.relative_noise, prior)
@@ -176,14 +176,14 @@ class Kriging(WeightedProcessOptions, Head):
 
 
 def spread(uv_px: FloatArray, height: int, width: int) -> float:
-    """How much of an image of that size (K, 2) positions are spread over: 1 evenly, `_MIN_SPREAD` in a row or a patch.
+    """How much of an image of that size (K, 2) positions are spread over: 1 evenly, `MIN_SPREAD` in a row or a patch.
 
-    Readings that lie close together tell little about the amplitude of errors
-    elsewhere: from those in one corner or row, three intervals in ten were too narrow on the training pack.
+    Readings that lie close together tell little about the amplitude of errors elsewhere: from those in one corner or
+    row, three intervals in ten were too narrow on the training pack.
     """
     if len(uv_px) <= 2:
         return 1.0
-    return min(max(covered_area(uv_px) / (height * width), _MIN_SPREAD), 1.0)
+    return min(max(covered_area(uv_px) / (height * width), MIN_SPREAD), 1.0)
 
 
 def range_at(samples: Samples) -> tuple[float, float] | None:
@@ -191,10 +191,10 @@ def range_at(samples: Samples) -> tuple[float, float] | None:
     if samples.x is None or not samples.x.size or samples.space != "log_depth" or not samples.native:
         return samples.x_range
     low, high = quantile_range(samples.x)
-    return low, low + max(PIXELS_BEYOND * (high - low), _MIN_RANGE)
+    return low, low + max(PIXELS_BEYOND * (high - low), MIN_RANGE)
 
 
-def _step(shape: tuple[int, int], num_anchors: int) -> int:
+def node_step(shape: tuple[int, int], num_anchors: int) -> int:
     """Pixels between the nodes of the grid on an image of `shape` (H, W)."""
     H, W = shape
     spacing = (H * W / num_anchors) ** 0.5

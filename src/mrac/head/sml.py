@@ -88,7 +88,10 @@ class Sml(Head):
         if self.predictor:
             predictor(self.predictor).standardisation(self.budget)
         if self.global_alignment_only and (self.weights or self.predictor):
-            raise ContractError("Sml: global_alignment_only takes no weights and no predictor; leave them away")
+            raise ContractError(
+                f"head/sml: global_alignment_only arrived with weights {self.weights!r}, predictor {self.predictor!r}; "
+                "it takes no weights and no predictor: leave them out"
+            )
         if self.global_alignment_only:
             self._ranges(WIDE)
 

@@ -10,7 +10,6 @@ from mrac.errors import ContractError
 from mrac.methods import METHODS, Method
 from mrac.pipeline import Calibrator
 
-STAGES: Final = ("foundation", "gate", "fit", "head")
 _FREE: Final = (float, bool)  # whole numbers are counts of trials or rounds: time; texts name files or downloads
 
 
@@ -59,7 +58,7 @@ class Offer:
         method = choices.method or self.method
         if method not in self.methods():
             raise ContractError(f"method: {method[:60]!r} arrived; one of {', '.join(self.methods())} is needed")
-        for stage in STAGES:
+        for stage in registry.STAGES:
             spec = getattr(choices, stage)
             if spec is not None and not (stage == "foundation" and spec == self.foundation):
                 self._check_spec(stage, spec)

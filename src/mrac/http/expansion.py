@@ -16,6 +16,7 @@ from mrac.errors import ContractError, MissingExtra
 from mrac.http.errors import TooLargeError, UnsupportedError
 from mrac.http.limits import Limits
 from mrac.io.arrays import stated_array
+from mrac.limits import MEGAPIXELS
 
 PICTURES: Final = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "PPM")
 """Pillow's names of what is read from a client; others start programs (EPS) or are not worth their risk."""
@@ -37,7 +38,9 @@ def check_picture(content: bytes, where: str, limits: Limits) -> None:
             with Image.open(io.BytesIO(content), formats=PICTURES) as picture:
                 width, height = picture.size
     except Image.DecompressionBombError:
-        raise TooLargeError(f"{where}: over 178 megapixels by its header; at most {limits.pixels:,} are read") from None
+        raise TooLargeError(
+            f"{where}: over {MEGAPIXELS} megapixels by its header; at most {limits.pixels:,} are read"
+        ) from None
     except UnidentifiedImageError:
         raise UnsupportedError(
             f"{where}: not a picture that is read here; one of {', '.join(PICTURES)} is needed"

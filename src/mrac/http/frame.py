@@ -172,18 +172,17 @@ def _readings(
     options = SourceOptions(
         kind=kind,
         scale=given.get("anchors_scale") or None,
-        default_scale=(preset.per_metre or None) if preset is not None else None,
         image_size=(width, height),
         camera=camera,
         pose=read_pose(paths["pose"], name) if "pose" in paths else None,
         depth_camera=read_camera(paths["depth_camera"]) if "depth_camera" in paths else None,
         confidence=paths.get("confidence"),
-        fov_deg=_angles(given.get("fov")) or (preset.fov_deg if preset and camera and kind == "zones" else None),
+        fov_deg=_angles(given.get("fov")),
         rotation_deg=_whole("turned", given.get("turned")),
         mirror=given.get("mirrored") or None,
         max_anchors=_whole("max_anchors", given.get("max_anchors")),
     )
-    return read_source(paths["anchors"], options), camera
+    return read_source(paths["anchors"], options if preset is None else preset.completed(options)), camera
 
 
 def _stored(folder: Path, part: str, upload: Upload, limits: Limits) -> Path:

@@ -1,5 +1,6 @@
 """Reads and writes files: errors name the file, writes are atomic."""
 
+import hashlib
 import json
 import math
 import os
@@ -38,10 +39,16 @@ def read_png16(path: Path) -> tuple[NDArray[np.int64], float | None]:
     with open_image(path) as image:
         if not image.mode.startswith("I"):
             raise ContractError(f"{path}: a 16-bit grey PNG is needed, a {image.mode} image arrived")
-        return np.asarray(image).astype(np.int64), _stated_scale(image.info.get(SCALE_KEY), path)
+        return np.asarray(image).astype(np.int64), stated_scale(image, path)
 
 
-def _stated_scale(text: object, path: Path) -> float | None:
+def stated_scale(image: Image.Image, path: Path) -> float | None:
+    """The scale that an image file states in its text, stored units per metre; None without one.
+
+    Raises:
+        ContractError: the text is no such number.
+    """
+    text = image.info.get(SCALE_KEY)
     if text is None:
         return None
     try:
@@ -51,6 +58,12 @@ def _stated_scale(text: object, path: Path) -> float | None:
     if not 1e-6 <= scale <= 1e9:
         raise ContractError(f"{path}: its text states a depth scale of {text!r}; a number > 0 is needed")
     return scale
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's content, in 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], object], part: Path | None = None) -> None:
@@ -141,7 +154,12 @@ def save_depth_png(file: IO[bytes], depth_m: FloatArray) -> float:
     steps = depth_m * np.float32(scale)  # in place from here: at 50 megapixels every copy counts
     np.clip(np.rint(steps, out=steps), 1, 65535, out=steps)
     stored = steps.astype(np.uint16)
+    Image.fromarray(stored).save(file, format="PNG", pnginfo=scale_text(scale), compress_level=PNG_LEVEL)
+    return scale
+
+
+def scale_text(scale: float) -> PngImagePlugin.PngInfo:
+    """The text of a PNG by which `stated_scale` gives this scale again, to six digits."""
     text = PngImagePlugin.PngInfo()
     text.add_text(SCALE_KEY, f"{scale:g}")
-    Image.fromarray(stored).save(file, format="PNG", pnginfo=text, compress_level=PNG_LEVEL)
-    return scale
+    return text

@@ -73,24 +73,35 @@ def remove_parts(folder: Path) -> None:
             _unlock(handle)
 
 
-def _try_lock(folder: Path) -> int | None:
-    """A handle of the locked folder, None if another process has it; -1 where the system has no such locks."""
+def try_lock(handle: int) -> bool:
+    """Locks an open file or folder until it is closed; False if another process has it locked.
+
+    True as well where there are no such locks: on Windows, and on some file systems of a network.
+    """
     try:
-        import fcntl  # noqa: PLC0415
-    except ImportError:  # Windows
+        import fcntl  # noqa: PLC0415  (not on Windows)
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _try_lock(folder: Path) -> int | None:
+    """A handle of the locked folder, None if another process has it; -1 on Windows, where no folder can be opened."""
+    if os.name == "nt":
         return -1
     try:
         handle = os.open(folder, os.O_RDONLY)
     except FileNotFoundError:  # its owner was faster
         return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not try_lock(handle):
         os.close(handle)
         return None
-    except OSError:  # a network's file system without locks
-        os.close(handle)
-        return -1
     return handle
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.io.arrays import read_array
-from mrac.io.files import SCALE_KEY
+from mrac.io.files import stated_scale
 from mrac.io.image import open_image
 from mrac.io.input_file import check_file
 
@@ -43,7 +43,7 @@ def read_raster(path: Path | str) -> Raster:
     if kind not in SUFFIXES:
         raise ContractError(f"raster: {path} ends in {path.suffix!r}; one of {', '.join(SUFFIXES)} is needed")
     check_file(path, "raster")
-    stated: object = None
+    stated: float | None = None
     if kind == ".npy":
         values: NDArray[Any] = read_array(path)
     elif kind == ".exr":
@@ -52,24 +52,12 @@ def read_raster(path: Path | str) -> Raster:
         with open_image(path) as image:
             if image.mode in ("P", "1") or len(image.getbands()) > 1:
                 raise ContractError(f"raster: {path} is a {image.mode} picture; one number per pixel is needed")
-            values, stated = np.array(image), image.info.get(SCALE_KEY)
+            values, stated = np.array(image), stated_scale(image, path)
     if values.ndim == 3 and values.shape[2] == 1:
         values = values[:, :, 0]
     if values.ndim != 2 or not values.size or values.dtype.kind not in "fiu":
         raise ContractError(f"raster: {path} holds {values.dtype} of shape {values.shape}; (H, W) numbers are needed")
-    return Raster(values, _number(stated, path))
-
-
-def _number(stated: object, path: Path) -> float | None:
-    if stated is None:
-        return None
-    try:
-        scale = float(str(stated))
-    except ValueError:
-        scale = 0.0
-    if not 1e-6 <= scale <= 1e9:
-        raise ContractError(f"raster: {path}: its text states a depth scale of {stated!r}; a number > 0 is needed")
-    return scale
+    return Raster(values, stated)
 
 
 def _read_exr(path: Path) -> NDArray[Any]:

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 
+from mrac.anchors.readings import joined
 from mrac.camera import Camera, Pose
 from mrac.errors import ContractError
 from mrac.recordings.frames import RawFrame
 from mrac.recordings.images import colour_image
 from mrac.recordings.opened import Recording
-from mrac.recordings.readings import ReadingOptions, View, joined, readings_of
+from mrac.recordings.readings import ReadingOptions, View, readings_of
 from mrac.recordings.solve import Frame
 from mrac.recordings.survey import Survey
 from mrac.recordings.topics import Chosen

@@ -12,7 +12,6 @@ from mrac.recordings.journal import Journal
 from mrac.recordings.message_classes import jazzy
 from mrac.recordings.opened import Message, Recording
 
-COMPRESSIONS: Final = ("zstd", "none")
 _RENAMED: Final = {"tf/msg/tfMessage": "tf2_msgs/msg/TFMessage"}  # the same fields, under ROS 2's name
 
 
@@ -28,7 +27,7 @@ def write_recording(
         channels: topics of the results, each with its type.
         out: the .mcap file.
         copied: topics of the input.
-        compression: of COMPRESSIONS.
+        compression: `zstd` or `none`.
     """
     from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer  # noqa: PLC0415
 

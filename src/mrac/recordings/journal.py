@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Final, Self
 
 from mrac.errors import ContractError
+from mrac.io.folders import try_lock
 
 _HEAD: Final = struct.Struct("<4sQI")  # a mark, the length of what follows, its checksum
 _MARK: Final = b"mrac"
@@ -74,13 +75,14 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("r+b" if path.exists() else "w+b", buffering=0)
         try:
-            _lock(self._file.fileno(), path)
             self._begin(json.loads(json.dumps(options)), found)
         except BaseException:
             self._file.close()
             raise
 
     def _begin(self, options: dict[str, Any], found: Callable[[dict[str, Any]], object]) -> None:
+        if not try_lock(self._file.fileno()):
+            raise ContractError(f"bag: another run is writing to {self.path}; wait for it, or choose another --out")
         last, stored = 0, None
         for end, content in whole_records(self._file):
             last = end
@@ -153,14 +155,3 @@ def _read(file: IO[bytes], length: int) -> bytes:
         parts.append(part)
         length -= len(part)
     return b"".join(parts)
-
-
-def _lock(descriptor: int, path: Path) -> None:
-    try:
-        import fcntl  # noqa: PLC0415  (not on Windows, where nothing is locked)
-    except ImportError:
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise ContractError(f"bag: another run is writing to {path}; wait for it, or choose another --out") from None

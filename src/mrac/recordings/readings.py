@@ -1,7 +1,6 @@
 """Anchors of range messages: depth images, point clouds, laser scans and single ranges, of rosbags or of rclpy."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -9,13 +8,11 @@ import numpy as np
 
 from mrac.anchors import Anchors
 from mrac.anchors.laser_scan import LaserScan
-from mrac.anchors.readings import UNFLAGGED
 from mrac.camera import Camera, Pose
 from mrac.errors import ContractError
 from mrac.recordings.images import depth_image
 from mrac.recordings.points import coordinates
 from mrac.sensors import Sensor
-from mrac.units import DEPTH_SCALES
 
 _WIDEST_RAD: Final = math.radians(150.0)  # of a cone; a wider one has no place in an image
 
@@ -82,28 +79,6 @@ def readings_of(kind: str, message: Any, view: View, options: ReadingOptions) ->
     return anchors if options.sensor is None else options.sensor.apply(anchors)
 
 
-def joined(parts: Sequence[Anchors]) -> Anchors:
-    """The anchors of several sensors as one set."""
-    if len(parts) == 1:
-        return parts[0]
-
-    def column(name: str, missing: Any, *shape: int) -> Any:
-        values = [getattr(part, name) for part in parts]
-        if all(value is None for value in values):
-            return None
-        filled = [np.full((len(p), *shape), missing) if v is None else v for p, v in zip(parts, values, strict=True)]
-        return np.concatenate(filled)
-
-    return Anchors(
-        np.concatenate([np.empty((0, 2)), *(part.uv_px for part in parts)]),
-        np.concatenate([np.empty(0), *(part.z_m for part in parts)]),
-        column("sigma_m", 0.0),  # as where none is stated: the fit's own noise is added to it
-        extent_px=column("extent_px", 0.0, 2),
-        confidence=column("confidence", 1.0),
-        flag=column("flag", UNFLAGGED),
-    )
-
-
 def _of_depth(message: Any, view: View, options: ReadingOptions) -> Anchors:
     values, per_metre = depth_image(message)
     registration: dict[str, Any] = {}
@@ -116,20 +91,11 @@ def _of_depth(message: Any, view: View, options: ReadingOptions) -> Anchors:
         }
     return Anchors.from_depth_map(
         values,
-        scale=per_metre if options.scale is None else _per_metre(options.scale),
+        scale=per_metre if options.scale is None else options.scale,
         image_size=view.size,
         max_anchors=options.max_anchors,
         **registration,
     )
-
-
-def _per_metre(scale: str) -> float | str:
-    try:
-        return float(scale)
-    except ValueError:
-        if scale.lower() in DEPTH_SCALES:
-            return scale
-    raise ContractError(f"--anchors-scale {scale!r} arrived; a number or one of {', '.join(DEPTH_SCALES)} is needed")
 
 
 def _of_scan(message: Any, camera: Camera, pose: Pose | None) -> Anchors:

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, PngImagePlugin
+from PIL import Image
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
-from mrac.io.files import SCALE_KEY, write_depth_png, write_whole
+from mrac.io.files import scale_text, write_depth_png, write_whole
 from mrac.units import DEPTH_SCALES
 
 
@@ -32,6 +32,4 @@ def write_png(path: Path, depth_m: FloatArray, name: str | None = None) -> None:
     scale = DEPTH_SCALES[name]
     steps = np.rint(depth_m * np.float64(scale))
     stored = np.where(steps > 65535, 0, np.maximum(steps, 1)).astype(np.uint16)
-    text = PngImagePlugin.PngInfo()
-    text.add_text(SCALE_KEY, f"{scale:g}")
-    write_whole(path, lambda file: Image.fromarray(stored).save(file, format="PNG", pnginfo=text))
+    write_whole(path, lambda file: Image.fromarray(stored).save(file, format="PNG", pnginfo=scale_text(scale)))

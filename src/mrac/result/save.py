@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
+from mrac.io.files import user_path
 from mrac.io.input_file import as_path
 from mrac.result.metric_depth import MetricDepth
 
@@ -26,7 +27,7 @@ def save(
     format: str | None = None,
 ) -> Path:
     """Writes `path`; see `MetricDepth.save`."""
-    target = Path(os.path.expanduser(as_path(path, 'save("depth.npz")')))  # noqa: PTH111  (pathlib's raises for an unknown user)
+    target = user_path(str(as_path(path, 'save("depth.npz")')))
     suffix = target.suffix.lower()
     is_folder = target.is_dir() or not suffix or str(path).endswith(("/", os.sep))
     if format is not None and (suffix != ".png" or is_folder):

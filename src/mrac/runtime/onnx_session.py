@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from pathlib import Path
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -178,17 +178,30 @@ def network_identity(path: Path) -> str | None:
         content = _content(str(path), path.stat().st_mtime_ns)
     except OSError:
         return None  # the call itself raises the error
-    if content is None:
-        return None
+    # The weights of another file may change while this file does not.
+    return None if content.is_elsewhere else _identity(content.sha256)
+
+
+def graph_identity(graph: Path) -> str:
+    """As `network_identity`, of a graph whose weights lie elsewhere; what these are the caller has to add."""
+    return _identity(_content(str(graph), graph.stat().st_mtime_ns).sha256)
+
+
+def _identity(sha256: str) -> str:
     device = _device_name()  # of another one the last bits are others
-    return f"{runtime_version()}, {content}{'' if device == 'cpu' else f', {device}'}"
+    return f"{runtime_version()}, {sha256}{'' if device == 'cpu' else f', {device}'}"
+
+
+class _Content(NamedTuple):
+    sha256: str
+    is_elsewhere: bool
 
 
 @lru_cache(maxsize=16)
-def _content(path: str, changed_ns: int) -> str | None:  # keyed by the time of the last change
+def _content(path: str, changed_ns: int) -> _Content:  # keyed by the time of the last change
     content = Path(path).read_bytes()
-    # The format's entry "location" names an external file of weights, which may change while this file does not.
-    return None if b"\x0a\x08location" in content else hashlib.sha256(content).hexdigest()
+    # The format's entry "location" names an external file of weights.
+    return _Content(hashlib.sha256(content).hexdigest(), b"\x0a\x08location" in content)
 
 
 def _described(inputs: FloatArray | Mapping[str, FloatArray]) -> str:

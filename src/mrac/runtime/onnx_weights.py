@@ -1,8 +1,5 @@
 """Feeds an ONNX graph without weights from a .safetensors file that has them under the graph's own names."""
 
-import hashlib
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +8,7 @@ import numpy as np
 from mrac.errors import ContractError
 from mrac.io.safetensors import read_safetensors
 from mrac.runtime.protobuf import fields, messages, varints
+from mrac.runtime.providers import import_onnxruntime
 
 # Field numbers of onnx.proto; the package `onnx`, which has a reader, is not needed at run time.
 _GRAPH, _INITIALIZER = 7, 5
@@ -27,8 +25,6 @@ def add_weights(options: Any, graph: Path, weights: Path, where: str) -> list[An
     Raises:
         ContractError: the file of weights is damaged, or is another network's.
     """
-    import onnxruntime  # noqa: PLC0415  (half a second)
-
     found = read_safetensors(weights)
     needed = external_tensors(graph.read_bytes())
     for name, shape in needed.items():
@@ -40,15 +36,9 @@ def add_weights(options: Any, graph: Path, weights: Path, where: str) -> list[An
                 f"{where}: {weights}: {name} is {values.dtype} of shape {values.shape}; float32 of {shape} is needed: "
                 "it is another network's file"
             )
-    kept = [onnxruntime.OrtValue.ortvalue_from_numpy(found[name]) for name in needed]
+    kept = [import_onnxruntime().OrtValue.ortvalue_from_numpy(found[name]) for name in needed]
     options.add_external_initializers(list(needed), kept)
     return kept
-
-
-@cache  # a file of this package
-def graph_identity(graph: Path) -> str:
-    """The runtime's version and a digest of a graph without weights."""
-    return f"onnxruntime {version('onnxruntime')}, {hashlib.sha256(graph.read_bytes()).hexdigest()}"
 
 
 def external_tensors(model: bytes) -> dict[str, tuple[int, ...]]:

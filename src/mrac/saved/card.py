@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from mrac.config import STAGES
 from mrac.foundation._catalog import CATALOG
 from mrac.licences import method_terms
 from mrac.methods import Method
+from mrac.registry import STAGES
 from mrac.version import __version__
 
 _HEAD: Final = """---

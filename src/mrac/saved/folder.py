@@ -7,8 +7,6 @@
 Weights of the package are not copied: the configuration names them, and they are those of the installed version.
 """
 
-import hashlib
-import json
 import logging
 import re
 import shutil
@@ -16,9 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Final
 
-from mrac.config import KEYS, STAGES
+from mrac.config import KEYS
 from mrac.errors import ContractError
-from mrac.io.files import write_json, write_whole
+from mrac.io.files import sha256_of, write_json, write_whole
+from mrac.io.input_file import read_json
+from mrac.registry import STAGES
 from mrac.runtime.onnx_check import check_onnx
 from mrac.saved.card import model_card
 from mrac.saved.weight_options import files_of, may_be_read, may_be_saved, names_a_path, user_files
@@ -139,10 +139,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     if not folder.is_dir() or not path.is_file():
         what = "has no calibrator.json" if folder.is_dir() else "is no folder"
         raise ContractError(f"load: {folder} {what}; a folder of Calibrator.save, or a name of `mrac list methods`")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ContractError(f"load: {path} cannot be read: {error}") from None
+    content = read_json(path, "load")
     if not isinstance(content, dict):
         raise ContractError(f"load: {path} holds a {type(content).__name__}; a table is needed")
     return content
@@ -186,8 +183,7 @@ def _below(path: Path, folder: Path) -> bool:
 
 
 def _describe(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+    return {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
 
 
 def _check_file(path: Path, stated: object, where: str) -> None:

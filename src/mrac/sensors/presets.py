@@ -1,9 +1,9 @@
-"""The table `presets.toml`, and what a sensor's entry does to its readings."""
+"""The table `presets.toml`, and what a sensor's entry means for its files and its readings."""
 
 import math
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from mrac.anchors.readings import UNFLAGGED, Anchors
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.io.input_file import read_toml
+
+if TYPE_CHECKING:
+    from mrac.anchors.sources import SourceOptions
 
 PRESETS: Final = Path(__file__).with_name("presets.toml")
 OUT_OF_RANGE: Final = "out_of_sensor_range"
@@ -74,6 +77,11 @@ class Sensor:
         if not (self.sigma_m or self.sigma_share or self.sigma_square):
             return None
         return np.asarray(self.sigma_m + self.sigma_share * z_m + self.sigma_square * z_m**2)
+
+    def completed(self, options: "SourceOptions") -> "SourceOptions":
+        """The options to read a file of this sensor with: its unit and, of zones, what it sees, where they are open."""
+        sees = self.fov_deg if options.kind == "zones" and options.camera is not None else None
+        return replace(options, default_scale=self.per_metre or None, fov_deg=options.fov_deg or sees)
 
     def apply(self, anchors: Anchors) -> Anchors:
         """Readings in metres with this sensor's noise where they state none, and with impossible ones flagged.

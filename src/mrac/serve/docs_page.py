@@ -22,7 +22,7 @@ def docs_page(schema: dict[str, Any]) -> str:
     """The whole page of an OpenAPI description."""
     info = schema["info"]
     operations = [
-        _operation(path, verb, operation, schema)
+        _operation(path, verb, operation)
         for path, methods in schema["paths"].items()
         for verb, operation in methods.items()
     ]
@@ -38,7 +38,7 @@ def docs_page(schema: dict[str, Any]) -> str:
     )
 
 
-def _operation(path: str, verb: str, operation: dict[str, Any], schema: dict[str, Any]) -> str:
+def _operation(path: str, verb: str, operation: dict[str, Any]) -> str:
     parts = [
         f'<section><h3><span class="verb">{escape(verb.upper())}</span><code>{escape(path)}</code></h3>',
         f"<p>{escape(operation.get('summary', ''))}</p>",

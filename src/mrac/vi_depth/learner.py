@@ -102,7 +102,7 @@ def _published(path: Path, predictor_name: str, budget: int) -> Standardisation 
     if found and predictor_name and (found[1], int(found[2])) != (predictor_name, budget):
         raise ContractError(
             f"{_WHERE}: {path} is for {found[1]} and {found[2]} readings, but predictor {predictor_name} and budget "
-            f"{budget} were asked for; leave both away, the name says it all"
+            f"{budget} were asked for; leave both out, the name says it all"
         )
     if predictor_name:
         return predictor(predictor_name).standardisation(budget)

@@ -20,6 +20,7 @@ from mrac.relative import fill_invalid, sample_bilinear, typical_range
 from mrac.result import MetricDepth, Verdicts
 from mrac.stream import Progress, reported
 from mrac.types import INLIER_WEIGHT, RelativeDepth
+from mrac.verdicts import overall_status
 from mrac.video.carried import Carried, with_carried
 from mrac.video.level import Drift, find_drift, shapes
 from mrac.video.matching import Corners, difference, find_corners, match
@@ -151,10 +152,12 @@ class VideoCalibrator:
         self._remember(result, anchors, carried, corners, time_s)
         self._learn(drift, len(carried))
         verdicts = _first(result.anchors, K)
+        # `mostly_unusable` counted the carried readings too.
+        named = "ok" if result.status == "mostly_unusable" else result.status
         return replace(
             result,
             anchors=verdicts,
-            status=_status(result.status, verdicts),
+            status=overall_status((named,), verdicts),
             stages=self.calibrator._names(given),
             timings_ms={**result.timings_ms, "foundation": foundation_ms, "video": video_ms},
             cache=cache,
@@ -276,13 +279,6 @@ def _first(verdicts: Verdicts, num: int) -> Verdicts:
         verdicts.weight[:num],
         verdicts.reason[:num],
     )
-
-
-def _status(status: str, verdicts: Verdicts) -> str:
-    """As of a calibrator, of this frame's readings alone."""
-    if status not in ("ok", "mostly_unusable"):
-        return status
-    return "mostly_unusable" if 2 * np.count_nonzero(~verdicts.keep) > len(verdicts) else "ok"
 
 
 def _grid(shape: tuple[int, ...]) -> FloatArray:

@@ -6,7 +6,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mrac.anchors import Anchors
+from mrac.anchors.readings import Anchors, joined
 from mrac.camera import Camera
 from mrac.conventions import BoolArray, FloatArray, in_image
 from mrac.space import MAX_DEPTH_M, MIN_DEPTH_M
@@ -115,17 +115,8 @@ def with_carried(anchors: Anchors, carried: Carried, common_var: float) -> Ancho
     """
     if not len(carried):
         return anchors
-    K, B = len(anchors), len(carried)
-    own = np.zeros(K) if anchors.sigma_m is None else anchors.sigma_m
-    extent, confidence, flag = anchors.extent_px, anchors.confidence, anchors.flag
-    return Anchors(
-        np.concatenate([anchors.uv_px, carried.uv_px]),
-        np.concatenate([anchors.z_m, carried.z_m]),
-        np.concatenate([own, carried.z_m * np.sqrt(carried.log_var + B * common_var)]),
-        extent_px=None if extent is None else np.concatenate([extent, np.zeros((B, 2))]),
-        confidence=None if confidence is None else np.concatenate([confidence, np.ones(B)]),
-        flag=None if flag is None else np.concatenate([flag, np.full(B, "")]),
-    )
+    sigma_m = carried.z_m * np.sqrt(carried.log_var + len(carried) * common_var)
+    return joined([anchors, Anchors(carried.uv_px, carried.z_m, sigma_m)])
 
 
 def _pixels(uv_px: FloatArray, shape: tuple[int, int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -14,6 +14,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from mrac.conventions import FloatArray
 from mrac.gp.kernel import covariance
+from mrac.robust_line.theil_sen import MAD_TO_SIGMA
 
 _MIN_AMPLITUDE: Final = 0.02  # of the residual field, in log depth
 _WRONG: Final = 0.25  # share of readings expected to be wrong, and the range of log depth they are spread over
@@ -66,7 +67,7 @@ def find_drift(
     if not B or not K:
         return Drift(np.zeros(4), drift_var, False, 1.0)
     middle = float(np.median(residual[:B]))
-    amplitude = max(1.4826 * float(np.median(np.abs(residual[:B] - middle))), _MIN_AMPLITUDE)
+    amplitude = max(MAD_TO_SIGMA * float(np.median(np.abs(residual[:B] - middle))), _MIN_AMPLITUDE)
     total = amplitude**2 * covariance(features) + np.diag(noise_var)
     predictor = cho_solve(cho_factor(total[:B, :B], lower=True), total[:B, B:]).T
     error = residual[B:] - middle - predictor @ (residual[:B] - middle)

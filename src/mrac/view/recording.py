@@ -1,6 +1,7 @@
 """A recording of `mrac bag` as frames for the viewer: depth, deviation, camera, readings and the copied image."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,11 +15,11 @@ from mrac.recordings.images import colour_image, depth_image
 from mrac.recordings.opened import Message, Recording
 from mrac.recordings.outputs import REASON_CODES
 from mrac.recordings.points import structured
+from mrac.recordings.topics import IMAGE_TYPES
 from mrac.view.frame import Readings, ViewFrame, checked_maps
 
 _DEPTH: Final = "/depth/image"
 _PARTS: Final = {"depth/image": "depth", "depth/sigma": "sigma", "depth/camera_info": "info", "readings": "readings"}
-_PICTURES: Final = ("sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage")
 _WORDS: Final = {code: word for word, code in REASON_CODES.items()}
 # Copied images have the time at which they were recorded, results that of the image: so far apart they may lie.
 _WAITING: Final = 32
@@ -72,7 +73,7 @@ def _photo_topic(recording: Recording, prefix: str, named: str | None) -> str | 
     pictures = [
         name
         for name, topic in recording.topics.items()
-        if topic.type in _PICTURES and not name.startswith(f"{prefix}/") and (named or "depth" not in name.lower())
+        if topic.type in IMAGE_TYPES and not name.startswith(f"{prefix}/") and (named or "depth" not in name.lower())
     ]
     if named is not None and named not in pictures:
         raise ContractError(
@@ -96,7 +97,7 @@ def _frame(recording: Recording, stamp: int, parts: dict[str, Message], photo: s
     else:
         frame = frame.noted("camera: none is recorded, so there are no points in space; --camera FILE shows them")
     if "readings" in parts:
-        frame = ViewFrame(**{**vars(frame), "readings": _readings(recording.decoded(parts["readings"]))})
+        frame = replace(frame, readings=_readings(recording.decoded(parts["readings"])))
     if "photo" in parts:
         frame = frame.with_image(colour_image(recording.decoded(parts["photo"])), f"image {photo}")
     elif photo is None:

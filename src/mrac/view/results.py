@@ -1,7 +1,7 @@
 """Results on disk as frames for the viewer: a folder of `mrac calibrate`, an .npz, or a folder of many of either."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from mrac.camera import Camera, read_camera
 from mrac.errors import ContractError, MracError
 from mrac.io.arrays import read_arrays
 from mrac.io.image import read_image
+from mrac.io.input_file import read_json
 from mrac.view.frame import Readings, ViewFrame, checked_maps
 
 _VERDICTS: Final = ("keep", "reason", "outlier_probability")
@@ -53,13 +54,7 @@ def read_result(path: Path) -> ViewFrame:
     frame = _from_arrays(path / "depth.npz", path.name)
     inputs = report.get("inputs")
     inputs = inputs if isinstance(inputs, Mapping) else {}
-    frame = ViewFrame(
-        name=frame.name,
-        depth_m=frame.depth_m,
-        sigma_m=frame.sigma_m,
-        readings=_readings(report.get("anchors")),
-        summary=tuple(_summary(report)),
-    )
+    frame = replace(frame, readings=_readings(report.get("anchors")), summary=tuple(_summary(report)))
     if frame.readings is None:
         frame = frame.noted("the report does not say where the readings lie: left out")
     return _with_camera(_with_image(frame, inputs), inputs)
@@ -93,9 +88,9 @@ def _from_arrays(path: Path, name: str | None = None) -> ViewFrame:
     if len(verdicts) == len(_VERDICTS):
         K = verdicts["keep"].size
         nowhere = {"uv_px": np.full((K, 2), np.nan), "z_m": np.full(K, np.nan)}
-        frame = ViewFrame(
-            name=path.stem, depth_m=depth_m, sigma_m=sigma_m, readings=Readings(**nowhere, **verdicts)
-        ).noted("readings: the .npz does not hold where they lie; --anchors FILE shows them")
+        frame = replace(frame, readings=Readings(**nowhere, **verdicts)).noted(
+            "readings: the .npz does not hold where they lie; --anchors FILE shows them"
+        )
     return frame.noted("image: an .npz holds none; --image FILE shows it").noted(_NO_CAMERA)
 
 
@@ -103,10 +98,7 @@ _NO_CAMERA: Final = "camera: none is known, so there are no points in space; --c
 
 
 def _report(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ContractError(f"view: {path} cannot be read: {error}") from None
+    content = read_json(path, "view")
     if not isinstance(content, dict):
         raise ContractError(f"view: {path} holds a {type(content).__name__}; a report of `mrac calibrate` is needed")
     return content
@@ -173,17 +165,10 @@ def _with_anchors(frame: ViewFrame, path: Path) -> ViewFrame:
     if verdicts is None or verdicts.keep.size != K:
         judged = 0 if verdicts is None else verdicts.keep.size
         raise ContractError(f"view: --anchors {path}: {K} readings for {judged} verdicts; give those of this result")
-    placed = Readings(
-        uv_px=anchors.uv_px,
-        z_m=anchors.z_m,
-        keep=verdicts.keep,
-        reason=verdicts.reason,
-        outlier_probability=verdicts.outlier_probability,
-    )
-    kept = _without_notes(frame, "readings")
-    return ViewFrame(**{**vars(kept), "readings": placed})
+    placed = replace(verdicts, uv_px=anchors.uv_px, z_m=anchors.z_m)
+    return replace(_without_notes(frame, "readings"), readings=placed)
 
 
 def _without_notes(frame: ViewFrame, about: str) -> ViewFrame:
     notes = tuple(note for note in frame.notes if not note.startswith(f"{about}:"))
-    return ViewFrame(**{**vars(frame), "notes": notes})
+    return replace(frame, notes=notes)

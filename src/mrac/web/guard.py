@@ -4,13 +4,14 @@ A page of another site that has made its name resolve to this machine (DNS rebin
 is refused; one that posts to us from elsewhere sends its origin, and is refused too.
 """
 
-import ipaddress
 from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mrac.listening import is_address
 
 POLICY: Final = "; ".join(
     (
@@ -40,13 +41,7 @@ def is_trusted(host: str, names: frozenset[str]) -> bool:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return False
-    if name in names or name == "localhost":
-        return True
-    try:
-        ipaddress.ip_address(name.partition("%")[0])
-    except ValueError:
-        return False
-    return True
+    return name in names or name == "localhost" or is_address(name.partition("%")[0])
 
 
 def _host_of(origin: str) -> str:

@@ -4,12 +4,12 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from mrac.anchors import Anchors
+from mrac.anchors.readings import Anchors, joined
 from mrac.conventions import BoolArray, FloatArray
 from mrac.errors import ContractError
 from mrac.outliers import Truth
@@ -104,22 +104,12 @@ def readings_of(scene: Scene, recipe: Recipe) -> Readings:
     if not recipe.clicked:
         return drawn
     rows = np.array(recipe.clicked)
-    count = len(rows)
-    base = drawn.anchors
+    count, stated = len(rows), drawn.anchors.sigma_m
     sigma = None
-    if base.sigma_m is not None:  # a typed reading is taken to be as exact as the sensor's usual one
-        usual = float(np.median(base.sigma_m)) if len(base) else 0.0
-        sigma = np.concatenate([base.sigma_m, np.full(count, usual)])
-    anchors = Anchors(
-        np.concatenate([base.uv_px, rows[:, :2]]),
-        np.concatenate([base.z_m, rows[:, 2]]),
-        sigma,
-        extent_px=None if base.extent_px is None else np.concatenate([base.extent_px, np.zeros((count, 2))]),
-        confidence=None if base.confidence is None else np.concatenate([base.confidence, np.ones(count)]),
-        flag=None if base.flag is None else np.concatenate([base.flag, np.full(count, "")]),
-    )
+    if stated is not None:  # a typed reading is taken to be as exact as the sensor's usual one
+        sigma = np.full(count, float(np.median(stated)) if stated.size else 0.0)
     return Readings(
-        anchors,
+        joined([drawn.anchors, Anchors(rows[:, :2], rows[:, 2], sigma)]),
         np.concatenate([drawn.true_m, rows[:, 2]]),
         np.concatenate([drawn.wrong, np.zeros(count, np.bool_)]),
         count,
@@ -138,9 +128,7 @@ def _drawn(pool: Pool | None, recipe: Recipe) -> Readings:
     range_m = max_range_m(pool.depth_m)
     truth = Truth(uv_px=base.uv_px, z_m=base.z_m, truth_m=pool.depth_m, max_range_m=range_m)
     corrupted = corrupt(truth, recipe.family, recipe.share, rng)
-    more = {"extent_px": base.extent_px, "confidence": base.confidence, "flag": base.flag}
-    anchors = Anchors(base.uv_px, corrupted.z_m, base.sigma_m, **more)
-    return Readings(anchors, base.z_m, corrupted.wrong, 0)
+    return Readings(replace(base, z_m=corrupted.z_m), base.z_m, corrupted.wrong, 0)
 
 
 def _number(name: str, value: object) -> int | float:

@@ -117,15 +117,8 @@ class Scene:
         """The scene with readings in pixels of the original picture, and its camera where it came with them."""
         across, down = (now / before for now, before in zip(self.size, self.original_size, strict=True))
         if (across, down) != (1.0, 1.0):
-            extent = anchors.extent_px
-            anchors = Anchors(
-                (anchors.uv_px + 0.5) * (across, down) - 0.5,
-                anchors.z_m,
-                anchors.sigma_m,
-                extent_px=None if extent is None else extent * (across, down),
-                confidence=anchors.confidence,
-                flag=anchors.flag,
-            )
+            extent_px = None if anchors.extent_px is None else anchors.extent_px * (across, down)
+            anchors = replace(anchors, uv_px=(anchors.uv_px + 0.5) * (across, down) - 0.5, extent_px=extent_px)
         known = self.camera if camera is None else camera.resized(*self.size)
         return replace(self, pool=Pool(anchors, name, kind, self.image.shape[:2]), camera=known)
 

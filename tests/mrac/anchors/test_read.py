@@ -1,4 +1,7 @@
+import math
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -183,3 +186,18 @@ def test_csv_with_an_enormous_cell(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("u,v,z\n" + "1" * 200_000 + ",2,3\n")
     with pytest.raises(ContractError, match=r"a\.csv"):
         read_anchors(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("scale", [1000, "1000", "mm", " Realsense "])
+def test_a_scale_is_a_number_or_a_name_as_of_a_depth_map(scale: str | float, tmp_path: Path) -> None:
+    path = tmp_path / "anchors.csv"
+    path.write_text("u,v,z\n1,2,2500\n", encoding="utf-8")
+    assert read_anchors(path, scale).z_m.tolist() == [2.5]
+
+
+@pytest.mark.parametrize("scale", ["inch", "0", math.nan, 1e12, [1000]])
+def test_a_scale_that_is_none_is_named(scale: Any, tmp_path: Path) -> None:
+    path = tmp_path / "anchors.csv"
+    path.write_text("u,v,z\n1,2,2500\n", encoding="utf-8")
+    with pytest.raises(ContractError, match=rf"anchors: scale {re.escape(repr(scale))} arrived; .*, or one of tum, "):
+        read_anchors(path, scale)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from mrac import Anchors
+from mrac.anchors.readings import joined
 from mrac.camera import Camera, Pose
 from mrac.errors import ContractError
 from mrac.recordings.camera_info import camera_of_info, info_message
 from mrac.recordings.points import coordinates, structured
-from mrac.recordings.readings import ReadingOptions, View, joined, readings_of
+from mrac.recordings.readings import ReadingOptions, View, readings_of
 from mrac.sensors import sensor
 from tests.mrac.recordings.bags import CAMERA, CLASSES, at, cloud, distance, header, image, room, scan
 

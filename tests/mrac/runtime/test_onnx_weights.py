@@ -1,5 +1,6 @@
 """A graph without weights, and weights of the same names in another file."""
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from mrac import ContractError
 from mrac.runtime import onnx_session
-from mrac.runtime.onnx_session import run_network
+from mrac.runtime.onnx_session import graph_identity, network_identity, run_network
 from mrac.runtime.onnx_weights import external_tensors
 from tests.onnx_file import Node, write_onnx
 from tests.safetensors_file import write_safetensors
@@ -67,3 +68,14 @@ def test_only_what_is_elsewhere_is_external(tmp_path: Path) -> None:
     shape = {"x": (1, 2)}
     write_onnx(path, [Node("Mul", ["x", "w"], "out")], shape, {"out": (1, 2)}, {"w": ONE})
     assert external_tensors(path.read_bytes()) == {}
+
+
+def test_the_identity_of_a_graph_names_the_runtime_whatever_its_package_is_called(
+    graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(onnx_session, "runtime_version", lambda: "onnxruntime-gpu 1.31.1")
+    digest = hashlib.sha256(graph.read_bytes()).hexdigest()
+    assert graph_identity(graph) == f"onnxruntime-gpu 1.31.1, {digest}"
+    monkeypatch.setattr(onnx_session, "_device_name", lambda: "cuda")
+    assert graph_identity(graph) == f"onnxruntime-gpu 1.31.1, {digest}, cuda"
+    assert network_identity(graph) is None, "its weights may change while it does not"

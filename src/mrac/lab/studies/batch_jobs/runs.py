@@ -9,9 +9,10 @@ from pathlib import Path
 
 from mrac import Calibrator
 from mrac.batch_jobs.executors import Resources
-from mrac.batch_jobs.job import Outcome, file_digest
+from mrac.batch_jobs.job import Outcome
 from mrac.batch_jobs.manifest import read_manifest
 from mrac.batch_jobs.run import Summary, list_frames, make_job, run_job
+from mrac.io.files import sha256_of
 
 # What the command line of a process that calibrates begins with, or has in it.
 _WORKERS = {"ray": b"ray::MapWorker(Map(_Calibrate))", "local": b"multiprocessing.spawn"}
@@ -89,7 +90,7 @@ def same_results(first: Path, second: Path) -> dict[str, int]:
 
 
 def _equal(first: Path, second: Path, file: str) -> bool:
-    return bool(file) and file_digest(first / file) == file_digest(second / file)
+    return bool(file) and sha256_of(first / file) == sha256_of(second / file)
 
 
 def _descendants(pid: int) -> Iterator[int]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mrac.head._log_normal import Field, Rendering, exponential, render
+from mrac.head._posterior_depth import Field, Rendering, exponential, render
 from mrac.space import bounded_sigma, from_space
 
 
