@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mrac import Anchors, RelativeDepth
 from mrac.space import Space, to_space
 from mrac.types import Samples
+from tests.memory import memory_gb
 
 PACKAGES = ("torch", "transformers", "safetensors", "huggingface_hub", "onnx", "pyarrow", "matplotlib", "h5py", "ray")
 NEEDED = (*PACKAGES, "mrac.lab", "tests.lab", "tests.networks")
@@ -54,6 +55,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.lab)
     if not INSTALLED and item.get_closest_marker("lab"):
         item.add_marker(pytest.mark.skip(reason="needs torch and the like: make test-all"))
+    if (needed := item.get_closest_marker("memory")) and memory_gb() < needed.args[0]:
+        reason = f"needs {needed.args[0]} GB of memory, {memory_gb():.1f} are here"
+        item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @dataclass(frozen=True)

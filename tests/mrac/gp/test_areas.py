@@ -70,6 +70,7 @@ def test_areas_of_one_point_give_the_posterior_of_points() -> None:
     for a, b in zip(predicted(areas, at), predicted(plain, at), strict=True):
         np.testing.assert_allclose(a, b, atol=2e-5)
     np.testing.assert_allclose(area_length, length)
+    assert areas.whitener.shape == (6, 6)
 
 
 def test_the_mean_over_an_area_is_what_was_read() -> None:
@@ -81,6 +82,7 @@ def test_the_mean_over_an_area_is_what_was_read() -> None:
     _, share = points.means(np.linspace(0.0, 1.0, len(features)))
     residuals = np.array([0.3, -0.2, 0.1])
     post, _ = area_posterior(features, points, share, np.full(3, 1e-6), residuals)
+    assert post.whitener.shape == (4, 51)  # rows come in pairs
     mean, explained = predicted(post, features)
     np.testing.assert_allclose(np.add.reduceat(mean * share, points.start), residuals, atol=1e-3)
     assert explained[:50].max() < PRIOR_VAR - 1e-3  # within an area something is left unknown

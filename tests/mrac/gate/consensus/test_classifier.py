@@ -229,3 +229,12 @@ def test_features_by_hand() -> None:
     assert set(found) == set(wanted)
     for name, values in wanted.items():
         np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-6, err_msg=name)
+
+
+def test_certain_readings_have_a_bounded_logit() -> None:
+    """Inlier probabilities are clipped at both ends, where the logarithm would not be finite."""
+    samples, _ = scene(num=12)
+    (group,) = Consensus().judge_groups(samples, [np.arange(12)], None)
+    certain = np.where(np.arange(12) < 6, 1.0, 0.0)
+    found = reading_features(group._replace(judgement=group.judgement._replace(inlier=certain)))
+    np.testing.assert_allclose(np.abs(found["model_logit"]), np.log(0.9999 / 0.0001), rtol=1e-6)
