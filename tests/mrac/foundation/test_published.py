@@ -57,8 +57,8 @@ def test_depth_pro_s_view_head_is_a_third_of_it() -> None:
         # Odd sizes, one of them an ordinary photograph's; the others are strips, which are cheap to run.
         ("dav2-small-torch", 24_785_089, [(241, 319), (33, 517)]),
         ("dav2-base", 97_470_785, [(151, 517), (519, 31)]),
-        ("dav2-large", 335_315_649, [(101, 517), (519, 31)]),
-        ("dpt-large", 343_030_465, [(241, 319)]),
+        pytest.param("dav2-large", 335_315_649, [(101, 517), (519, 31)], marks=pytest.mark.memory(4)),
+        pytest.param("dpt-large", 343_030_465, [(241, 319)], marks=pytest.mark.memory(4)),
         ("dav2-metric-indoor-small", 24_785_089, [(241, 319), (33, 517)]),
     ],
 )
