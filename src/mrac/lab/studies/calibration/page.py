@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from mrac.lab.bench.protocol import CLEAN
 from mrac.lab.bench.report.bootstrap import mean_intervals
 from mrac.lab.bench.report.figures.panels import Axis, Panel, Series, draw_panels
 from mrac.lab.bench.report.figures.style import Figure
 from mrac.lab.bench.report.labels import family_label, set_label
-from mrac.lab.bench.report.results import CLEAN
 from mrac.lab.studies.calibration.measures import LEVELS, NUM_BINS, REMOVED, Reliability, reliability
 from mrac.lab.studies.claim import FAMILIES
 

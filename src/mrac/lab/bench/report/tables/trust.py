@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from mrac.lab.bench.protocol import CLEAN
 from mrac.lab.bench.report.context import Context
 from mrac.lab.bench.report.labels import SENSORS as PLACEMENTS
 from mrac.lab.bench.report.labels import corruption_label, fault, fault_label, set_label
-from mrac.lab.bench.report.results import CLEAN, CellKey
+from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.report.setting import finished
 from mrac.lab.bench.report.table import Entry, Row, Table
 from mrac.lab.bench.report.trust import FAILING, SENSORS, Bar, trust_of
