@@ -63,7 +63,7 @@ def reaches(results: Results, limits: Sequence[float]) -> Outcome:
 
 
 def nyu(results: Results) -> Section:
-    """The table of the issue."""
+    """Error on NYUv2 beside the targets that were set for `default`, must and aim."""
     asks = "NYUv2, K = 50, seed 0: {} in brackets"
     checks = [check(asks.format(name), reaches, results, row) for name, row in (("must", MUST), ("aim", AIM))]
     wanted = {(c.family, c.fraction) for c in COLUMNS.values()}

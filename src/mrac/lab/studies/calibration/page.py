@@ -16,7 +16,7 @@ from mrac.lab.studies.claim import FAMILIES
 
 KINDS: Final = (CLEAN, *FAMILIES)
 WITHIN: Final = 0.85, 0.95
-# The issue asks for calibrated probabilities and names no figure; this one is ours.
+# Calibrated probabilities are asked for without a figure; this one is ours.
 _MOST_ERROR: Final = 0.05
 _OURS: Final = "relative deviation"
 _HEURISTICS: Final = ("distance to kept", "distance to any")
