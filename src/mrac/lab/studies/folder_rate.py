@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
             together = calibrate(folder / "frames", folder / "frames", folder / "together", method)
             same = all(
-                np.array_equal(*(depth_m(folder / way / image.stem) for way in ("singly", "together")))
+                np.array_equal(depth_m(folder / "singly" / image.stem), depth_m(folder / "together" / image.stem))
                 for image in images
             )
         ratio = singly / together
