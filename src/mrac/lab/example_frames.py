@@ -97,25 +97,17 @@ RECIPES: Final = {
 }
 
 
-def _scene(recipe: Recipe) -> tuple[Dice, SceneBatch]:
-    dice = Dice(torch.Generator().manual_seed(recipe.seed), 1, torch.device("cpu"))
-    return dice, recipe.sampler(dice)
-
-
-def true_depth(recipe: Recipe, size: tuple[int, int]) -> FloatArray:
-    """(H, W) depth of the recipe's scene at any size (height, width), NaN for the sky."""
-    with torch.no_grad():
-        dice, scene = _scene(recipe)
-        _, z = render(dice, scene, size, None)
-    depth_m = z[0, 0].numpy()
-    return np.where(np.isfinite(depth_m), depth_m, np.nan)
+def dice_of(recipe: Recipe) -> Dice:
+    """What settles the recipe's scene and the look of its surfaces."""
+    return Dice(torch.Generator().manual_seed(recipe.seed), 1, torch.device("cpu"))
 
 
 def photograph(recipe: Recipe) -> tuple[ImageArray, FloatArray, Camera]:
     """Picture, depth (NaN for the sky) and camera of the recipe's scene."""
     H, W = SIZE
+    dice = dice_of(recipe)
     with torch.no_grad():
-        dice, scene = _scene(recipe)
+        scene = recipe.sampler(dice)
         fine, z = render(dice, scene, (H * _RAYS, W * _RAYS), None)
     light = fine[0].movedim(0, 2).numpy().reshape(H, _RAYS, W, _RAYS, 3) ** _DISPLAY
     image = np.rint(light.mean((1, 3)) ** (1 / _DISPLAY) * 255).astype(np.uint8)

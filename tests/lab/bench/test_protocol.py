@@ -94,7 +94,7 @@ def test_the_hash_is_of_the_content(make_protocol: Make, tmp_path: Path) -> None
         ({"grid": [{"sets": ["a"]}]}, "methods = (); a list"),
         ({"grid": [{"sets": "a", "methods": ["mrac"]}]}, "sets = 'a'; a list"),
         ({"grid": [{"sets": ["a"], "methods": ["mrac"], "anchors": [1.5]}]}, "whole numbers"),
-        ({"grid": [{"sets": ["a"], "methods": ["mrac"], "anchors": [-1]}]}, "numbers >= 0"),
+        ({"grid": [{"sets": ["a"], "methods": ["mrac"], "anchors": [0]}]}, "[[grid]] has anchors = [0]; numbers >= 1"),
         ({"grid": [{"sets": ["a"], "methods": ["mrac"], "fractions": [1.5]}]}, "from 0 to 1"),
         ({"grid": [{"sets": ["a"], "methods": ["mrac"], "seeds": [True]}]}, "whole numbers"),
         ({"grid": [{"sets": ["a"], "methods": ["mrac"], "family": ["near"]}]}, "no such entry 'family'"),

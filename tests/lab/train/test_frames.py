@@ -106,14 +106,14 @@ def test_large_frames_are_shrunk(tmp_path: Path) -> None:
     assert bool((frames.z_m == 2.0).all())
 
 
-def test_frames_are_taken_by_scene() -> None:
+def test_frames_are_picked_by_number() -> None:
     frames = tiny.frames(5)
-    some = frames.take(lambda scene: scene in ("a/1", "a/4"))
+    some = frames.pick([1, 4])
     assert len(some) == 2
     assert some.names == ("a/1", "a/4")
     assert torch.equal(some.images, frames.images[[1, 4]])
     assert torch.equal(some.z_m, frames.z_m[[1, 4]])
-    none = frames.take(lambda _: False)
+    none = frames.pick([])
     assert len(none) == 0
     assert none.set_name == ""
     assert tuple(none.images.shape) == (0, 3, *tiny.SIZE)

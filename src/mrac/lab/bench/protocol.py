@@ -203,8 +203,8 @@ def _grid(grid: Mapping[str, Any], where: str) -> dict[str, tuple[Any, ...]]:
             raise ContractError(f"{where}: [[grid]] has {name} = {values!r}; {_KIND_WORDS.get(name, 'text')} is needed")
     if any(not 0.0 <= fraction <= 1.0 for fraction in lists["fractions"]):
         raise ContractError(f"{where}: [[grid]] has fractions = {lists['fractions']!r}; numbers from 0 to 1 are needed")
-    if any(number < 0 for number in lists["anchors"]):
-        raise ContractError(f"{where}: [[grid]] has anchors = {lists['anchors']!r}; numbers >= 0 are needed")
+    if any(number < 1 for number in lists["anchors"]):
+        raise ContractError(f"{where}: [[grid]] has anchors = {lists['anchors']!r}; numbers >= 1 are needed")
     return {name: tuple(map(float, v)) if name == "fractions" else tuple(v) for name, v in lists.items()}
 
 
@@ -224,8 +224,10 @@ def _condition(
             f"bench: family {family!r} with source {source!r}; {' and '.join(REAL_FAMILIES)} are for real sensors, "
             f"all others for {TRUTH!r}"
         )
-    if family == "natural" or (source == TRUTH and CLEAN in (family, CLEAN if fraction == 0.0 else "")):
-        family, fraction = (family if source != TRUTH else CLEAN), 0.0
+    if family == "natural":  # the share of wrong readings is the sensor's own
+        fraction = 0.0
+    elif source == TRUTH and (family == CLEAN or fraction == 0.0):  # one condition, whatever would have corrupted it
+        family, fraction = CLEAN, 0.0
     return Condition(
         set_name=set_name,
         source=source,

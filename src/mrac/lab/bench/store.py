@@ -23,7 +23,8 @@ from mrac.io.input_file import read_bytes, read_json
 from mrac.lab.bench.checked_table import DamagedError, arrow, read_table, write_table
 from mrac.lab.bench.protocol import Cell, Condition
 
-# Name to type, in the order of the files. Null stands for what a failed image has not, or what is not defined.
+# Name to type, as Arrow calls it, in the order of the files. Null stands for what a failed image has not, or what is
+# not defined.
 COLUMNS: Final = {
     "set": "string",
     "image": "string",
@@ -108,8 +109,7 @@ def finished(run: Path, say: Callable[[str], object] = _LOG.warning) -> set[Cell
 def _identity(path: Path, metadata: dict[bytes, bytes]) -> Cell:
     try:
         columns, method = json.loads(metadata[_CELL_KEY])
-        columns["set_name"] = columns.pop("set")
-        return Cell(Condition(**columns), method)
+        return cell_of({**columns, "method": method})
     except (ValueError, LookupError, TypeError, AttributeError):
         raise DamagedError(f"{path}: damaged (it does not say which cell it is)") from None
 
@@ -252,8 +252,5 @@ def _slug(text: str) -> str:
     return plain if plain == text else f"{plain}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-_ARROW: Final = {"double": "float64"}
-
-
 def _schema(pa: Any) -> Any:
-    return pa.schema([(name, getattr(pa, _ARROW.get(kind, kind))()) for name, kind in COLUMNS.items()])
+    return pa.schema(list(COLUMNS.items()))

@@ -111,7 +111,8 @@ def run(protocol: str, data: Path, out: Path, **options: Any) -> None:
 def pack(run: Path, out: Path) -> None:
     """Write the finished cells of RUN as one small file: a run to be kept, passed on, reported or gone on with.
 
-    Numbers are rounded to single precision, seven digits; nothing is left out.
+    All rows and columns, metrics rounded to three or four digits and hashes of anchors shortened. Times of a run on a
+    GPU are left out: its workers share the device.
 
     \b
     Examples:

@@ -1,14 +1,14 @@
 """`mrac train RECIPE`: the recipes that made the networks in the package."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
-from mrac.errors import MissingExtra
 from mrac.lab.cli.train_gate import average_gates, gate
-from mrac.lab.cli.train_heads import COUNT, PACKS, PATH, SEED, SHARE, Number, head_commands
+from mrac.lab.cli.train_heads import COUNT, PACKS, PATH, SEED, SHARE, Number, head_commands, need_torch
 from mrac.lab.cli.train_quantize import quantize
 
 _FACTOR = Number(0.0, 1e3, min_open=True)
@@ -78,12 +78,7 @@ def foundation(
       mrac train foundation --data pack/train --out run2 --from run/embedded.safetensors
       mrac calibrate a.jpg --anchors a.csv --foundation embedded:run/embedded.onnx --out result
     """
-    try:
-        import torch  # noqa: F401, PLC0415  (gigabytes: only those who train have it)
-    except ImportError:
-        raise MissingExtra("training", "lab") from None
-    from dataclasses import replace  # noqa: PLC0415
-
+    need_torch()
     from mrac.lab.train.folds import fold_of  # noqa: PLC0415
     from mrac.lab.train.foundation.run import RunOptions, is_held_out, train_foundation  # noqa: PLC0415
     from mrac.lab.train.foundation.training import FoundationOptions, second_round  # noqa: PLC0415

@@ -1,13 +1,13 @@
 """`mrac train gate`: the learned part of the gate `consensus_learned`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
-from mrac.errors import MissingExtra
-from mrac.lab.cli.train_heads import PACKS, PATH, SEED
+from mrac.lab.cli.train_heads import PACKS, PATH, SEED, need_torch
 
 
 @click.command()
@@ -37,12 +37,7 @@ def gate(data: tuple[Path, ...], out: Path, out_of_fold: tuple[Path, ...], **giv
     Example:
       mrac train gate --data pack/train --data pack/more --out gate --out-of-fold f0.onnx --out-of-fold f1.onnx
     """
-    try:
-        import torch  # noqa: F401, PLC0415  (gigabytes: only those who train have it)
-    except ImportError:
-        raise MissingExtra("training", "lab") from None
-    from dataclasses import replace  # noqa: PLC0415
-
+    need_torch()
     from mrac.lab.train.gate.frames import GateData  # noqa: PLC0415
     from mrac.lab.train.gate.training import ScoreOptions, train_scores  # noqa: PLC0415
     from mrac.runtime.parallel import num_cores  # noqa: PLC0415

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,7 +105,7 @@ def _with_options(command: Callable[..., None]) -> Callable[..., None]:
 def _recipe_command(name: str, summary: str) -> click.Command:
     @_with_options
     def train(**given: Any) -> None:
-        _need_torch()
+        need_torch()
         from mrac.lab.train.heads import recipes  # noqa: PLC0415  (torch)
         from mrac.lab.train.heads.run import train_head  # noqa: PLC0415
 
@@ -142,7 +143,7 @@ def ablation(seeds: str, rows: str, **given: Any) -> None:
       mrac train ablation --data pack/train --out ablation --seeds 0,1,2
       mrac train ablation --data pack/train --out ablation --seeds 0 --rows raw_full,raw_no_cwa
     """
-    _need_torch()
+    need_torch()
     from mrac.lab.train.heads.ablation import run_ablation  # noqa: PLC0415  (torch)
     from mrac.lab.train.heads.recipes import ablation as table  # noqa: PLC0415
 
@@ -168,7 +169,7 @@ def export(head: Path, out: Path | None) -> None:
     Example:
       mrac train export run/best.safetensors --out vanilla.onnx
     """
-    _need_torch()
+    need_torch()
     from mrac.lab.train.heads.export import export_checkpoint  # noqa: PLC0415  (torch)
 
     target = out or head.with_suffix(".onnx")
@@ -176,7 +177,8 @@ def export(head: Path, out: Path | None) -> None:
     click.echo(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
 
 
-def _need_torch() -> None:
+def need_torch() -> None:
+    """Raises `MissingExtra` where torch is not installed."""
     try:
         import torch  # noqa: F401, PLC0415  (gigabytes: only those who train have it)
     except ImportError:
@@ -184,8 +186,6 @@ def _need_torch() -> None:
 
 
 def _changed(options: "HeadOptions", given: dict[str, Any]) -> "HeadOptions":
-    from dataclasses import replace  # noqa: PLC0415
-
     wanted = {"num_epochs": given["epochs"], "batch": given["batch"], "form": given.get("form"), "seed": given["seed"]}
     if options.kind != "residual":
         wanted["form"] = None  # without a fit there is none to be free of

@@ -16,9 +16,9 @@ def export_learner(network: ScaleMapLearner, path: Path, about: Mapping[str, str
     18 MB, in 16 bits 34 MB; 8 bits moved the scale of a learner after a short training by 7e-5 at most.
 
     Args:
-        network: trained; `train.rounding.round_weights` with the same bits makes it equal to the file.
+        network: trained; `train.foundation.rounding.round_weights` with the same bits makes it equal to the file.
         path: of the .onnx file.
-        about: `description.describe` of it, and anything else worth knowing.
+        about: `vi_depth.description.describe` of it, and anything else worth knowing.
         bits: for each number of the large weights.
     """
     rows, columns = (torch.export.Dim(name, min=1, max=128) for name in ("rows", "columns"))

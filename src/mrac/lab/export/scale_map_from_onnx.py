@@ -17,7 +17,7 @@ _NEVER_RUN = "scratch.refinenet4.resConfUnit1."
 
 
 def learner_from_onnx(path: Path) -> ScaleMapLearner:
-    """The network that `vi_depth.export` wrote to `path`, ready to predict: its weights as rounded there.
+    """The network that `export_learner` wrote to `path`, ready to predict: its weights as rounded there.
 
     The exporter has put each batch norm into the convolution before it; so it is here, and what normalised is empty.
 

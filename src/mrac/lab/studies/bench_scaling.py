@@ -129,7 +129,7 @@ def summary(
 
 def draw(found: Mapping[str, Any], path: Path) -> None:
     """Two panels."""
-    import matplotlib as mpl  # noqa: PLC0415  (extra `bench`)
+    import matplotlib as mpl  # noqa: PLC0415  (extra `lab`)
 
     mpl.use("agg")
     from matplotlib import pyplot as plt  # noqa: PLC0415

@@ -5,8 +5,8 @@
 Per image size (480 × 640 and 352 × 1216, as in the paper) and method (the paper's system and ours): foundation, gate,
 fit and head, each on what the stages before it gave (the gate is the paper's "selection"); and end to end, which is one
 call with the foundation in it. Mean ± standard deviation in milliseconds, K = 50, and images per second of the
-end-to-end mean. On the CPU, all cores: the runtime has no other device. One image, resized to the size; which one makes
-no difference to networks, and little to the rest. About five minutes on two cores.
+end-to-end mean. On the CPU, all cores. One image, resized to the size; which one makes no difference to networks, and
+little to the rest. About five minutes on two cores.
 """
 
 import argparse

@@ -2,7 +2,6 @@
 
 import datetime
 import platform
-import subprocess
 import sys
 import zlib
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ import numpy as np
 from mrac import Anchors
 from mrac.conventions import FloatArray
 from mrac.io.files import write_json
+from mrac.lab.commit import checkout_commit
 from mrac.lab.data.manifest import Frame, rules_of
 from mrac.lab.placement.random import Random
 from mrac.metrics import score_depth
@@ -52,12 +52,11 @@ def results_folder(protocol: str) -> Path:
 
 def write_results(path: Path, **content: Any) -> None:
     """Writes a results file with the command, date, machine, commit and versions that made it."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     record = {
         "command": " ".join(["python -m", f"mrac.lab.studies.{study_of(Path(sys.argv[0]))}", *sys.argv[1:]]),
         "date": _today(),
         "machine": f"{num_cores()}cores-{platform.machine()}",
-        "commit": commit.stdout.strip(),
+        "commit": checkout_commit(short=True),
     }
     write_json(path, {**record, **content, "versions": versions()})
 

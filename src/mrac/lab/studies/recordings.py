@@ -8,7 +8,6 @@ it joins them to the output. The two outputs must be equal to the byte.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import platform
@@ -25,8 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
+from mrac.batch_jobs.job import file_digest
 from mrac.camera import Camera
 from mrac.conventions import ImageArray
 from mrac.demo import motorcycle
@@ -98,11 +99,11 @@ def start(source: Path, out: Path, options: list[str], heard: bool = True) -> "s
 
 
 def rss_mb(pid: int) -> float:
+    """Resident memory of a process; 0 where it is gone."""
     try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
+        return float(psutil.Process(pid).memory_info().rss) / 2**20
+    except psutil.NoSuchProcess:
         return 0.0
-    return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS")), 0.0)
 
 
 def run_alone(source: Path, out: Path, options: list[str]) -> dict[str, Any]:
@@ -163,11 +164,6 @@ def run_killed(source: Path, out: Path, options: list[str], sizes: list[int]) ->
     }
 
 
-def digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def counts(path: Path) -> dict[str, int]:
     with Recording(path) as recording:
         return {topic.name: topic.count for topic in sorted(recording.topics.values())}
@@ -201,7 +197,7 @@ def main() -> None:
             "messages": counts(folder / "alone.mcap"),
             "alone": alone,
             "killed": killed,
-            "equal_to_the_byte": digest(folder / "alone.mcap") == digest(folder / "killed" / "alone.mcap"),
+            "equal_to_the_byte": file_digest(folder / "alone.mcap") == file_digest(folder / "killed" / "alone.mcap"),
         }
     print(json.dumps(found, indent=2))
     if given.out is not None:

@@ -92,7 +92,7 @@ class Samples:
 
 
 def slope(part: Any) -> float:
-    """Of memory over frames, MiB for a thousand; NaN cannot be: there are two samples or more."""
+    """Of memory over frames, MiB for a thousand, of two samples or more."""
     return round(float(1000.0 * np.polyfit(part[:, 0], part[:, 1], 1)[0]), 3)
 
 

@@ -27,15 +27,12 @@ from mrac.lab.bench.executors.local import execute
 from mrac.lab.bench.methods import parse_method
 from mrac.lab.bench.protocol import Protocol
 from mrac.lab.bench.report.results import Results
-from mrac.lab.bench.report.trust import FAILING, SENSORS, Trust, trust_of
+from mrac.lab.bench.report.trust import FAILING, NO_GATE, NO_NETWORK, OWN, SENSORS, Trust, trust_of
 from mrac.lab.bench.store import COLUMNS
 from mrac.lab.bench.work import Job, Task, sets_in
 from mrac.runtime.parallel import num_cores
 
 _PROTOCOLS: Final = ("sensors", "failing")
-_OWN: Final = "default"
-_NO_GATE: Final = "default;gate=none"
-_NO_NETWORK: Final = "default;foundation=none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +94,7 @@ def sensor_lines(results: Results) -> Iterator[tuple[str, ...]]:
     """A line per placement, in the order of the protocol."""
     for placement in dict.fromkeys(results.columns["placement"].tolist()):
         own, no_gate, no_network = (
-            trust_where(results, placement=placement, method=method) for method in (_OWN, _NO_GATE, _NO_NETWORK)
+            trust_where(results, placement=placement, method=method) for method in (OWN, NO_GATE, NO_NETWORK)
         )
         others = (no_gate.abs_rel, no_network.abs_rel)
         yield _line(placement, own, others, SENSORS.missed(own, others))
@@ -108,7 +105,7 @@ def failing_lines(results: Results) -> Iterator[tuple[str, ...]]:
     columns = results.columns
     for family, fraction in dict.fromkeys(zip(columns["family"].tolist(), columns["fraction"].tolist(), strict=True)):
         condition = {"family": family, "fraction": fraction}
-        no_network = trust_where(results, method=_NO_NETWORK, **condition)
+        no_network = trust_where(results, method=NO_NETWORK, **condition)
         for method in dict.fromkeys(columns["method"].tolist()):
             own = trust_where(results, method=method, **condition)
             others = (float("nan"), no_network.abs_rel)

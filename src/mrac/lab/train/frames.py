@@ -1,6 +1,5 @@
 """The training pack in device memory: every frame decoded once, shrunk to what the network can see."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,10 +57,6 @@ class Frames:
     def set_name(self) -> str:
         """Of the set that all of them belong to; empty without frames."""
         return self.names[0].partition("/")[0] if self.names else ""
-
-    def take(self, chosen: Callable[[str], bool]) -> "Frames":
-        """Those whose scene is chosen."""
-        return self.pick([i for i, scene in enumerate(self.scenes) if chosen(scene)])
 
     def pick(self, index: list[int]) -> "Frames":
         """Those of these numbers."""

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mrac.lab.bench.report.context import Context
+from mrac.lab.bench.report.labels import METRICS
 from mrac.lab.bench.report.paper import Paper
-from mrac.lab.bench.report.results import METRICS, CellKey, Results
+from mrac.lab.bench.report.results import CellKey, Results
 from mrac.lab.bench.store import COLUMNS
 
 Row = dict[str, Any]

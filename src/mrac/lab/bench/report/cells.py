@@ -8,7 +8,8 @@ from typing import Final
 from mrac.lab.bench.report.bootstrap import mean_intervals
 from mrac.lab.bench.report.context import Context
 from mrac.lab.bench.report.gate_f1 import IMAGE, POOLED, f1_image, f1_pooled
-from mrac.lab.bench.report.results import KEY, METRICS
+from mrac.lab.bench.report.labels import METRICS
+from mrac.lab.bench.report.results import KEY
 
 _OTHERS: Final = ("gate_precision", "gate_recall", "coverage_68", "coverage_90", "clipped_share")
 

@@ -189,7 +189,7 @@ def without_kappa(method: str) -> str:
 
 def foundation(method: str) -> str:
     """What a method has in place of its own foundation; "" where it keeps that."""
-    return next((stage.partition("=")[2] for stage in method.split(";")[1:] if stage.startswith("foundation=")), "")
+    return _stage(method, "foundation")
 
 
 def without_foundation(method: str) -> str:
@@ -200,7 +200,12 @@ def without_foundation(method: str) -> str:
 
 def fault(method: str) -> str:
     """What spoils the field of a method's foundation, see `mrac.lab.foundation_faults`; "" where nothing does."""
-    return next((stage.partition("=")[2] for stage in method.split(";")[1:] if stage.startswith("fault=")), "")
+    return _stage(method, "fault")
+
+
+def _stage(method: str, stage: str) -> str:
+    """Not by `parse_method`: what is not installed here has a label too."""
+    return {name: spec for name, _, spec in (choice.partition("=") for choice in method.split(";")[1:])}.get(stage, "")
 
 
 def fault_label(method: str) -> str:

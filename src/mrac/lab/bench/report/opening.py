@@ -68,13 +68,14 @@ def _table(context: Context) -> Table | None:
         return None
     shown = [c for c in cells if (c.family, c.fraction) in _COLUMNS] or cells[-1:]
     shown.sort(key=lambda c: _COLUMNS.index((c.family, c.fraction)) if (c.family, c.fraction) in _COLUMNS else 0)
-    rows = []
+    free: list[Row] = []
+    told: list[Row] = []
     for method in methods:
         own = [mean_over_sets(context, c.with_method(method), sets) for c in (CellKey(set="", method=""), *shown)]
-        rows.append(Row(label=method_label(method), entries=(*own, _mean(context, method, cells, sets))))
-    rows.sort(key=lambda row: row.entries[-1].value if row.entries[-1].value is not None else float("inf"))
-    told = [row for row, method in _with_methods(rows, methods) if _ORACLE in method]
-    free = [row for row in rows if row not in told]
+        row = Row(label=method_label(method), entries=(*own, _mean(context, method, cells, sets)))
+        (told if _ORACLE in method else free).append(row)
+    for rows in (free, told):
+        rows.sort(key=lambda row: row.entries[-1].value if row.entries[-1].value is not None else float("inf"))
     table = Table(
         key="answer",
         title="The answer: AbsRel, clean and with wrong readings",
@@ -87,11 +88,6 @@ def _table(context: Context) -> Table | None:
     table = finished(context, table, "lower", sets=[], methods=[])
     notes = ("The oracle gate is told which readings are wrong: no rival.",) if told else ()
     return replace(table, rows=(*table.rows, *told), notes=(*table.notes, *notes))
-
-
-def _with_methods(rows: Sequence[Row], methods: Sequence[str]) -> list[tuple[Row, str]]:
-    by_label = {method_label(method): method for method in methods}
-    return [(row, by_label[row.label]) for row in rows]
 
 
 def _mean(context: Context, method: str, cells: Sequence[CellKey], sets: list[str]) -> Entry:

@@ -1,4 +1,4 @@
-"""The paper's own numbers, transcribed once into `mrac/bench/paper/*.csv` as they are printed.
+"""The paper's own numbers, transcribed once into `mrac/lab/bench/paper/*.csv` as they are printed.
 
 Of the supplement's complete metric tables, its tables of closed-form fits and its grid at K = 150 the source at hand
 has the captions only; a number that is not there cannot be shown beside ours, and the report says so.

@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
+from mrac.lab.bench.protocol import CLEAN, TRUTH
+from mrac.lab.bench.store import COLUMNS
 
-CLEAN: Final = "none"
-_TEXT: Final = frozenset(
-    ("set", "image", "scene", "family", "placement", "source", "method", "status", "failure", "anchors_hash",
-     "foundation")
-)  # fmt: skip
-METRICS: Final = ("abs_rel", "sq_rel", "rmse", "rmse_log", "log10", "delta1", "delta2", "delta3")
+_TEXT: Final = frozenset(name for name, kind in COLUMNS.items() if kind == "string")
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -28,12 +25,12 @@ class CellKey:
     fraction: float = 0.0
     num_anchors: int = 50
     placement: str = "random"
-    source: str = "truth"
+    source: str = TRUTH
 
     @property
     def stored(self) -> "CellKey":
         """As runs store it: without injection the family does not matter, and one clean cell serves all."""
-        injected_none = self.source == "truth" and self.fraction == 0.0
+        injected_none = self.source == TRUTH and self.fraction == 0.0
         return replace(self, family=CLEAN) if injected_none else self
 
     def with_method(self, method: str) -> "CellKey":

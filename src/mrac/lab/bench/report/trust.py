@@ -8,6 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+OWN: Final = "default"
+NO_GATE: Final = "default;gate=none"
+NO_NETWORK: Final = "default;foundation=none"
 _MAX_RATIO: Final = 1.03  # of AbsRel to what it must not exceed
 
 

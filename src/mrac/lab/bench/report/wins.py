@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mrac.conventions import FloatArray
+from mrac.lab.bench.protocol import CLEAN
 from mrac.lab.bench.report.bootstrap import NUM_RESAMPLES, interval, weights
 from mrac.lab.bench.report.context import Context
-from mrac.lab.bench.report.results import CLEAN, CellKey
+from mrac.lab.bench.report.results import CellKey
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,12 @@ from mrac.lab.bench.report.cells import write_cells
 from mrac.lab.bench.report.contents import Section, sections
 from mrac.lab.bench.report.context import Context, planned_cells
 from mrac.lab.bench.report.figures.scenes import Scenes
-from mrac.lab.bench.report.figures.style import KINDS, Figure, Saved, save
+from mrac.lab.bench.report.figures.style import KINDS, Saved, save
 from mrac.lab.bench.report.opening import opening
 from mrac.lab.bench.report.pages import write_html, write_markdown
 from mrac.lab.bench.report.paper import Paper
 from mrac.lab.bench.report.results import Results, joined
+from mrac.lab.bench.report.table import Table
 from mrac.lab.bench.report.verdict import Verdict
 from mrac.lab.bench.report.writers import csv, latex
 from mrac.lab.bench.store import read_about, read_run
@@ -122,16 +123,12 @@ def write_report(options: ReportOptions, say: Callable[[str], None]) -> Written:
     context = read_context(options)
     scenes = None if options.data is None else Scenes(context, options.data)
     contents = sections(context, scenes, photos=options.photos)
-    saved = _save_figures(options, context, contents, say) if options.with_figures else {}
+    saved = _save_figures(options, contents, say) if options.with_figures else {}
     tables = [table for section in contents for table in section.tables]
-    for table in tables:
-        _write(options.out / "tables" / f"{table.key}.csv", csv.write_table(table))
-        _write(options.out / "tables" / f"{table.key}.tex", latex.write_table(table))
+    _write_tables(options.out, tables)
     _write(options.out / "cells.csv", write_cells(context))
     first = opening(context, options.judge(context.results) if options.judge else (), options.changes)
-    for table in (first.table,) if first.table else ():
-        _write(options.out / "tables" / f"{table.key}.csv", csv.write_table(table))
-        _write(options.out / "tables" / f"{table.key}.tex", latex.write_table(table))
+    _write_tables(options.out, [first.table] if first.table else [])
     _write(options.out / "report.md", write_markdown(context, first, contents, saved))
     _write(options.out / "report.html", write_html(context, first, contents, saved))
     results = context.results
@@ -149,12 +146,15 @@ def _write(path: Path, text: str) -> None:
     write_whole(path, lambda file: file.write(text.encode()))
 
 
-def _save_figures(
-    options: ReportOptions, context: Context, contents: Sequence[Section], say: Callable[[str], None]
-) -> dict[str, Saved]:
-    wanted: list[Figure] = [figure for section in contents for figure in section.figures]
+def _write_tables(out: Path, tables: Sequence[Table]) -> None:
+    for table in tables:
+        _write(out / "tables" / f"{table.key}.csv", csv.write_table(table))
+        _write(out / "tables" / f"{table.key}.tex", latex.write_table(table))
+
+
+def _save_figures(options: ReportOptions, contents: Sequence[Section], say: Callable[[str], None]) -> dict[str, Saved]:
     saved = {}
-    for figure in wanted:
+    for figure in (figure for section in contents for figure in section.figures):
         say(f"figure {figure.key}")
         folder = options.out / ("photos" if figure.has_photos else "figures")
         saved[figure.key] = save(figure, folder, options.kinds)

@@ -1,9 +1,9 @@
 """Pillow's resampling as a graph: the same taps, coefficients and rounding, for sizes that are fixed.
 
 Pillow resamples along the rows and then along the columns; from version 13 on the other way round where the height
-shrinks far more. Each pixel is a sum over a few neighbours, with coefficients
-that depend on the sizes alone. In 8 bits coefficients are integers in units of 2⁻²² and each pass rounds to a byte;
-in floating point sums are double and each pass rounds to single precision. Both are reproduced here to the last bit.
+shrinks far more. Each pixel is a sum over a few neighbours, with coefficients that depend on the sizes alone. In 8 bits
+coefficients are integers in units of 2⁻²² and each pass rounds to a byte; in floating point sums are double and each
+pass rounds to single precision. Both are reproduced here to the last bit.
 """
 
 from collections.abc import Callable
@@ -105,7 +105,7 @@ def resize_field(field: Tensor, size: tuple[int, int], new_size: tuple[int, int]
 def _order(
     draw: Callable[[np.random.Generator], NDArray[Any]], size: tuple[int, int], new_size: tuple[int, int], kind: Filter
 ) -> tuple[int, int]:
-    """The axes in the order in which the installed Pillow resamples: found out on noise: the rule differs by version.
+    """The axes in the order in which the installed Pillow resamples, tried on noise: the rule differs by version.
 
     The order shows in the rounding alone: in the first drawing of any photograph's size, in a few of a tiny one's.
     """

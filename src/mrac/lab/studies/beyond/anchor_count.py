@@ -17,7 +17,7 @@ from mrac.lab.studies.beyond.pairs import OURS, difference, on_same_images, toge
 from mrac.lab.studies.beyond.section import Section, check
 from mrac.lab.studies.claim import SETS, NotRunError, Outcome
 
-# The curve goes from 2 to 2000; what comes before has a documented degradation.
+# The curve that is asked for; with fewer readings there is a named degradation, see `few_anchors`.
 BUDGETS: Final = (2, 5, 10, 25, 50, 100, 200, 500, 1000, 2000)
 _FEW: Final = (0, 1)
 

@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 
 from mrac import registry
-from mrac.errors import ContractError
 from mrac.lab.bench.methods import parse_method
+from mrac.lab.bench.report.labels import kappa
 from mrac.lab.bench.report.results import CellKey, Results
 from mrac.lab.studies.claim import (
     NOT_MEASURED,
@@ -30,44 +30,40 @@ from mrac.lab.studies.claim import (
 FIELDS: Final = {"inverse depth": "embedded:space=inverse_depth", "depth": "embedded"}
 """What the paper's rows, which fit depth, are given, and by which foundation; the paper's own gives the first."""
 
-_GATE: Final = "theil_sen_mad"
 _FIRST: Final = "mrac_b_prime"  # of several heads behind one gate: its verdicts are the same behind all
 _KAPPAS: Final = (1.5, 2.0, 2.5, 3.0)
 _HEADLINE: Final = tuple(CellKey(set=s, method="", family=f, fraction=0.25) for s in SETS for f in ("near", "dropout"))
 _HARDEST: Final = ("kitti15", "near")
 
 
-def kappa_method(kappa: float) -> str:
+def kappa_method(value: float) -> str:
     """As the protocol `kappa` writes it; 2 is the method's own."""
-    return _FIRST if kappa == 2 else f"{_FIRST};gate={_GATE}:kappa={kappa:g}"
+    return _FIRST if value == 2 else f"{_FIRST};gate=theil_sen_mad:kappa={value:g}"
 
 
-def on_field(results: Results, field: str, kappa: float) -> str:
+def on_field(results: Results, field: str, value: float) -> str:
     """A method of the runs with the paper's gate at this κ, in depth, on this field.
 
     Raises:
         NotRunError: there is none.
     """
-    wanted = FIELDS[field], kappa
+    wanted = FIELDS[field], value
     methods = sorted({cell.method for cell in results.cells}, key=lambda m: (not m.startswith(_FIRST), m))
     found = next((method for method in methods if _gated(method) == wanted), None)
     if found is None:
-        raise NotRunError(f"the paper's gate at κ = {kappa:g} on {field}")
+        raise NotRunError(f"the paper's gate at κ = {value:g} on {field}")
     return found
 
 
 def _gated(method: str) -> tuple[str, float] | None:
     """The foundation and κ of the paper's gate, where it judges in depth; None for any other method."""
-    try:
-        spec = parse_method(method)
-        preset = registry.load("method", spec.name)
-    except ContractError:  # another's, not installed here
+    value = kappa(method)
+    if value is None:
         return None
-    stages = {stage: getattr(preset, stage, "") for stage in ("foundation", "gate", "space")} | dict(spec.stages)
-    name, _, options = stages["gate"].partition(":")
-    if name != _GATE or stages["space"] != "depth" or "fault" in stages:
-        return None
-    return stages["foundation"], float(options.partition("kappa=")[2] or 2.0)
+    spec = parse_method(method)
+    preset = registry.load("method", spec.name)
+    stages = {stage: getattr(preset, stage, "") for stage in ("foundation", "space")} | dict(spec.stages)
+    return (stages["foundation"], value) if stages["space"] == "depth" and not spec.fault else None
 
 
 def on_both(judge: Callable[[Results, str], Outcome]) -> Callable[[Results], Outcome]:

@@ -1,4 +1,4 @@
-"""Our own method beside the paper's: what issue and README promise of `default`, asked of the same rows."""
+"""Our own method beside the paper's: what is asked of `default`, asked of the same rows."""
 
 from dataclasses import replace
 from typing import Final

@@ -9,7 +9,7 @@ from mrac import Anchors, Calibrator, RelativeDepth
 from mrac.space import SPACES
 
 _METHODS: Final = ("default", "mrac", "cfa_ols", "cfa_huber", "gnc", "msac")
-_CALIBRATORS: dict[tuple[str, bool], Calibrator] = {}
+_CALIBRATORS: dict[str, Calibrator] = {}
 
 
 def scene(rng: np.random.Generator, folder: Path) -> None:
@@ -31,7 +31,7 @@ def scene(rng: np.random.Generator, folder: Path) -> None:
         values = field[int(rng.integers(0, 3))] * size
         values[rng.random((height, width)) < 0.1] = rng.choice([np.nan, np.inf, -np.inf, 0.0])
         relative = RelativeDepth(values, SPACES[int(rng.integers(0, len(SPACES)))])
-    found = _calibrator(rng, relative is not None)(image, Anchors(uv, z, sigma), relative)
+    found = _calibrator(rng)(image, Anchors(uv, z, sigma), relative)
     check(found, num)
 
 
@@ -57,7 +57,7 @@ def invariants(rng: np.random.Generator, folder: Path) -> None:
     at = np.unique(at, axis=0)
     z = depth[at[:, 1], at[:, 0]] * np.where(rng.random(len(at)) < 0.15, rng.uniform(0.3, 0.7), 1.0)
     relative = RelativeDepth(1.0 / depth, "inverse_depth") if rng.random() < 0.7 else None
-    calibrator = _calibrator(rng, relative is not None)
+    calibrator = _calibrator(rng)
     base = calibrator(image, Anchors(at, z), relative)
     check(base, len(at))
     order = rng.permutation(len(at))
@@ -71,9 +71,8 @@ def invariants(rng: np.random.Generator, folder: Path) -> None:
     assert all(np.array_equal(one.depth_m, base.depth_m) for one in streamed), "a stream differs from a call"
 
 
-def _calibrator(rng: np.random.Generator, given: bool) -> Calibrator:
+def _calibrator(rng: np.random.Generator) -> Calibrator:
     name = _METHODS[int(rng.integers(0, len(_METHODS)))]
-    key = (name, given)
-    if key not in _CALIBRATORS:
-        _CALIBRATORS[key] = Calibrator(name, foundation="none")
-    return _CALIBRATORS[key]
+    if name not in _CALIBRATORS:
+        _CALIBRATORS[name] = Calibrator(name, foundation="none")
+    return _CALIBRATORS[name]

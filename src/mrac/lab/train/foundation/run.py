@@ -30,7 +30,7 @@ _MEASURED = 100  # frames of a set that are held out
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What does not change the network that comes out, but where, how and how closely watched.
+    """What a run reads and writes, on which device, and how often it is saved; the recipe is `FoundationOptions`.
 
     Attributes:
         data: the training packs, folders with a manifest.csv.

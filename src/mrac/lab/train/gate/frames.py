@@ -173,7 +173,10 @@ class GateData:
 def _gate_frame(frame: Frame, image: ImageArray, field: FloatArray) -> GateFrame:
     truth, rules = frame.depth_m("depth").astype(np.float64), rules_of(frame.row["set"])
     if truth.shape != image.shape[:2]:
-        raise ContractError(f"train: {frame.folder}: {frame.name} has an image and a depth of different sizes")
+        raise ContractError(
+            f"train: {frame.folder}: the image of {frame.name} has {image.shape[:2]} pixels, its depth {truth.shape}; "
+            "depth for every pixel of the image is needed"
+        )
     z_m = np.where(np.isfinite(truth) & (truth > 0.0), truth, 0.0)
     scan = inside(frame.folder, f"{frame.row['set']}/lidar/{frame.row['id']}.png", "train gate")
     return GateFrame(

@@ -25,7 +25,8 @@ from mrac.lab.train.log import LOG, append_line, make_folder, number, progress_b
 FILE: Final = "consensus_learned.npz"
 _POWER: Final = 0.5  # a scene of K readings counts as K to this power
 _REPORT: Final = 5  # epochs between lines of the log
-# What a scene with nothing wrong counts for in depth, as most are in use: its cost is halved, that of others as before.
+# How many times a scene with nothing wrong counts in the loss of depth, as most scenes in use are: that halved the
+# cost of the gate on such scenes, and left it as it was on others.
 _CLEAN: Final = 3.0
 _EASY: Final = 0.02  # relative error of depth that is no worse than none
 _STEEPEST: Final = 1.0  # norm of the gradient: one scene with a value that repeats must not throw all over

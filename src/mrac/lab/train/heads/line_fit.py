@@ -8,7 +8,7 @@ from mrac.space import Space, to_space
 
 
 def fit_lines(x_BK: Tensor, z_BK: Tensor, kept_BK: Tensor, space: Space, native: bool = True) -> tuple[Tensor, Tensor]:
-    """Least squares y = scale · x + shift per image; the table of `fit/_base.Fit` where there is no line.
+    """Least squares y = scale · x + shift per image; the rules of `mrac.fit.base.Fit` where there is no line.
 
     Args:
         x_BK: (B, K) relative values at the anchors.
@@ -60,7 +60,7 @@ def _median(values_BK: Tensor, kept_BK: Tensor) -> Tensor:
 
 
 def _one_unknown(x_B: Tensor, y_B: Tensor, space: Space, native: bool) -> tuple[Tensor, Tensor]:
-    """As `fit/_base` settles a scene that fixes one number only."""
+    """As `mrac.fit.base` settles a scene that fixes one number only."""
     if not native:
         return torch.zeros_like(x_B), y_B
     if space == "log_depth":

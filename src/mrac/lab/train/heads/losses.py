@@ -17,7 +17,7 @@ from mrac.lab.train.foundation.losses import gradient_l1
 Features = Callable[[Tensor], Sequence[Tensor]]
 """(B, 3, H, W) in [-1, 1], H and W multiples of 32, to maps (B, C, h, w) of any sizes."""
 
-_ENCODER = 2  # the variant of EfficientNet-Lite whose published weights come with the extra `train`
+_ENCODER = 2  # the variant of EfficientNet-Lite whose published weights come with the extra `lab`
 
 
 def silog(error_BHW: Tensor, known_BHW: Tensor, variance_focus: float = 0.5) -> Tensor:
@@ -171,7 +171,7 @@ def frozen_encoder(device: torch.device) -> Encoder:
     """EfficientNet-Lite 2 with its published ImageNet weights, frozen; one per device.
 
     Raises:
-        ContractError: the package with the weights is not installed (extra `train`).
+        ContractError: the package with the weights is not installed (extra `lab`).
     """
     encoder = Encoder(_ENCODER).eval()
     encoder.load_published(published_encoder(_ENCODER))

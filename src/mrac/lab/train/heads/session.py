@@ -23,7 +23,7 @@ from mrac.lab.train.tensorboard import Curves
 
 @dataclass(frozen=True, kw_only=True)
 class HeadRun:
-    """What does not change the head that comes out, but where, how and how closely watched.
+    """Where and how a run is done, what it measures on, and how often; the recipe is `HeadOptions`.
 
     Attributes:
         out: for the state, the log and the head.

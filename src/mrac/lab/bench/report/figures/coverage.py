@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Final
 
+from mrac.lab.bench.protocol import CLEAN
 from mrac.lab.bench.report.context import Context
 from mrac.lab.bench.report.figures.panels import Axis, Panel, Series, draw_panels
 from mrac.lab.bench.report.figures.style import Figure
 from mrac.lab.bench.report.labels import SHORT, method_label, percent, set_label
-from mrac.lab.bench.report.results import CLEAN
 from mrac.lab.bench.report.tables.coverage import LEVELS, conditions, covered
 
 _SHOWN: Final = ("cfa_ols", "vanilla", "b_prime", "mrac", "mrac_b_prime", "sml_retrained", "default")

@@ -5,7 +5,7 @@ from mrac.lab.bench.report.figures.panels import Axis, Panel, draw_panels
 from mrac.lab.bench.report.figures.robustness import shown
 from mrac.lab.bench.report.figures.style import Figure
 from mrac.lab.bench.report.figures.sweeps import line
-from mrac.lab.bench.report.labels import is_swept, method_label, set_label
+from mrac.lab.bench.report.labels import method_label, set_label
 from mrac.lab.bench.report.tables import real
 
 
@@ -14,7 +14,6 @@ def figures(context: Context) -> list[Figure]:
     panels = []
     for set_name, source in real.studied(context):
         cells = [c for c in real.conditions(context, set_name, source) if c.family == "enriched"]
-        methods = [m for m in context.names("method", set=set_name, source=source) if not is_swept(m)]
         series = [
             line(
                 m,
@@ -22,7 +21,7 @@ def figures(context: Context) -> list[Figure]:
                 [100.0 * c.fraction for c in cells],
                 [context.entry(c.with_method(m)) for c in cells],
             )
-            for m in shown(methods)
+            for m in shown(real.methods_of(context, set_name, source))
         ]
         if len(cells) > 1:
             panels.append(Panel(title=f"{set_label(set_name)}, {real.source_label(source)}", series=series))

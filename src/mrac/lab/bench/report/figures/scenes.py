@@ -111,9 +111,10 @@ class Scenes:
         return [places[image] for image in sorted(known, key=lambda image: (gaps[image], image))]
 
     def typical(self, count: int) -> list[int]:
-        """Frames evenly spaced in the order of that gap, neither the best nor the worst: for one, the median."""
+        """At most `count` frames, evenly spaced in the order of that gap: for one, the median."""
         ranked = self.by_gap
-        return [ranked[int((i + 0.5) * len(ranked) / count)] for i in range(min(count, len(ranked)))]
+        num = min(count, len(ranked))
+        return [ranked[int((i + 0.5) * len(ranked) / num)] for i in range(num)]
 
     def see(self, place: int) -> Seen:
         """Runs the methods on a frame under 25 % near readings, K = 50, seed 0; the last few frames are kept."""

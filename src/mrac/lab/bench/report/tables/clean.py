@@ -1,8 +1,9 @@
 """Table IV: AbsRel from clean readings."""
 
+from mrac.lab.bench.protocol import CLEAN
 from mrac.lab.bench.report.context import Context
 from mrac.lab.bench.report.labels import set_label
-from mrac.lab.bench.report.results import CLEAN, CellKey
+from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.report.setting import finished
 from mrac.lab.bench.report.table import Table
 

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from typing import Final
 
+from mrac.lab.bench.protocol import CLEAN
 from mrac.lab.bench.report.context import FAMILIES, Context
 from mrac.lab.bench.report.labels import corruption_label, method_label, percent, set_label
-from mrac.lab.bench.report.results import CLEAN, CellKey
+from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.report.setting import finished
 from mrac.lab.bench.report.table import Entry, Row, Table
 

@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
+from mrac.lab.bench.protocol import CLEAN
 from mrac.lab.bench.report.context import Context
 from mrac.lab.bench.report.labels import PLACEMENTS, is_swept, method_label, set_label
-from mrac.lab.bench.report.results import CLEAN, CellKey
+from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.report.setting import finished
 from mrac.lab.bench.report.table import Row, Table
 

@@ -41,14 +41,14 @@ def tables(context: Context, scenes: Scenes) -> list[Table]:
 
 def which(scenes: Scenes) -> str:
     """How many frames of how many."""
-    count, whole = len(_frames(scenes)), len(scenes.by_gap)
+    count, whole = len(scenes.typical(_MAX_FRAMES)), len(scenes.by_gap)
     return f"All {whole}" if count == whole else f"{count} of {whole}"
 
 
 @lru_cache(maxsize=2)
 def measured(scenes: Scenes) -> dict[str, FloatArray]:
     """By method, (bins, frames): AbsRel of each frame by distance; for a table and a figure computed once."""
-    seen = [(m, binned(frame, m)) for frame in map(scenes.see, _frames(scenes)) for m in scenes.methods]
+    seen = [(m, binned(frame, m)) for frame in map(scenes.see, scenes.typical(_MAX_FRAMES)) for m in scenes.methods]
     return {m: np.array([bins for name, bins in seen if name == m]).T for m in scenes.methods}
 
 
@@ -82,9 +82,3 @@ def binned(seen: Seen, method: str) -> FloatArray:
     total = np.bincount(bins, error[scored], len(EDGES_PX))[:-1]
     count = np.bincount(bins, minlength=len(EDGES_PX))[:-1]
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
-def _frames(scenes: Scenes) -> list[int]:
-    places = scenes.by_gap
-    count = min(len(places), _MAX_FRAMES)
-    return [places[int((i + 0.5) * len(places) / count)] for i in range(count)]

@@ -9,7 +9,7 @@ from mrac.lab.bench.report.gate_f1 import IMAGE, POOLED
 from mrac.lab.bench.report.labels import is_swept, method_label, percent, set_label
 from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.report.setting import finished, num_images
-from mrac.lab.bench.report.table import Entry, Row, Table, mark_best, shortfall
+from mrac.lab.bench.report.table import FAILED, NOT_RUN, Entry, Row, Table, mark_best, shortfall
 
 _SOURCES: Final = {
     "lidar": "raw LiDAR",
@@ -66,12 +66,13 @@ def tables(context: Context) -> list[Table]:
     return [table for table in found if table.rows]
 
 
-def _methods(context: Context, set_name: str, source: str) -> list[str]:
+def methods_of(context: Context, set_name: str, source: str) -> list[str]:
+    """Those that were run on a sensor's readings, without points of a study."""
     return [m for m in context.names("method", set=set_name, source=source) if not is_swept(m)]
 
 
 def _errors(context: Context, set_name: str, source: str) -> Table:
-    cells, methods = conditions(context, set_name, source), _methods(context, set_name, source)
+    cells, methods = conditions(context, set_name, source), methods_of(context, set_name, source)
     rows = [context.row(m, cells, files=()) for m in methods]
     spreads = [entry.spread for row in rows for entry in row.entries if entry.spread is not None]
     notes = [f"Mean over seeds, whose standard deviation is at most {max(spreads):.3f}."] if spreads else []
@@ -97,14 +98,14 @@ def _wrong_share(context: Context, cell: CellKey, methods: Iterable[str]) -> Ent
         wrong = context.results.mean("num_wrong", cell.with_method(method)).value
         if given and wrong is not None:
             return Entry(value=100.0 * wrong / given, decimals=1)
-    return Entry(state="–")
+    return Entry(state=NOT_RUN)
 
 
 def _gates(context: Context, set_name: str, source: str) -> Table:
     cells = conditions(context, set_name, source)
     rows = []
     for metric, group in _GATE.items():
-        for method in _methods(context, set_name, source):
+        for method in methods_of(context, set_name, source):
             entries = tuple(context.entry(cell.with_method(method), metric, decimals=2) for cell in cells)
             entries = tuple(replace(entry, show_spread=False, state=_undefined(entry)) for entry in entries)
             if any(entry.value for entry in entries):
@@ -121,4 +122,4 @@ def _gates(context: Context, set_name: str, source: str) -> Table:
 
 def _undefined(entry: Entry) -> str:
     """A recall without anything wrong is not a failure."""
-    return "–" if entry.state == "failed" and entry.num_failed < entry.num_images else entry.state
+    return NOT_RUN if entry.state == FAILED and entry.num_failed < entry.num_images else entry.state

@@ -6,7 +6,7 @@ from mrac.lab.bench.report.context import FAMILIES, Context
 from mrac.lab.bench.report.labels import SHORT, family_label, method_label, paper_set, set_label, short
 from mrac.lab.bench.report.paper import Printed
 from mrac.lab.bench.report.setting import differences
-from mrac.lab.bench.report.table import Entry, Row, Table
+from mrac.lab.bench.report.table import MISSING, NOT_RUN, Entry, Row, Table
 from mrac.lab.bench.report.wins import Comparison, Wins, count_wins
 
 # The paper's pairs; "learner" is VI-Depth where it was run, else the one that stands for it.
@@ -69,8 +69,8 @@ def _scorecard(context: Context, pairs: list[tuple[str, str]]) -> Table:
                 label=_versus(a, b),
                 entries=(
                     _counted(wins.wins, wins.cells, wins.missing, printed=_paper_wins(context, a, b)),
-                    Entry(value=share, decimals=0) if wins.cells else Entry(state="–"),
-                    Entry(state=f"[{wins.low}, {wins.high}]" if wins.cells else "–"),
+                    Entry(value=share, decimals=0) if wins.cells else Entry(state=NOT_RUN),
+                    Entry(state=f"[{wins.low}, {wins.high}]" if wins.cells else NOT_RUN),
                     _counted(wins.distinct_wins, wins.distinct_cells, 0),
                 ),
                 paper_label=_paper_label(context, a, b),
@@ -165,7 +165,7 @@ def _matrix(context: Context, methods: list[str], sets: list[str], families: lis
 def _counted(wins: int, cells: int | None, missing: int, *, printed: Printed | None = None) -> Entry:
     """`54/64`, or why there is no count; without `cells` the wins alone."""
     if cells == 0:
-        return Entry(state="missing" if missing else "–", paper=printed, num_missing=missing)
+        return Entry(state=MISSING if missing else NOT_RUN, paper=printed, num_missing=missing)
     text = f"{wins}" if cells is None else f"{wins}/{cells}"
     return Entry(state=text, paper=printed, num_missing=missing)
 

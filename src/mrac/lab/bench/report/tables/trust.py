@@ -3,17 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from mrac.lab.bench.protocol import CLEAN
 from mrac.lab.bench.report.context import Context
 from mrac.lab.bench.report.labels import SENSORS as PLACEMENTS
 from mrac.lab.bench.report.labels import corruption_label, fault, fault_label, set_label
-from mrac.lab.bench.report.results import CLEAN, CellKey
+from mrac.lab.bench.report.results import CellKey
 from mrac.lab.bench.report.setting import finished
 from mrac.lab.bench.report.table import Entry, Row, Table
-from mrac.lab.bench.report.trust import FAILING, SENSORS, Bar, trust_of
+from mrac.lab.bench.report.trust import FAILING, NO_GATE, NO_NETWORK, OWN, SENSORS, Bar, trust_of
 
-_OWN: Final = "default"
-_NO_GATE: Final = "default;gate=none"
-_NO_NETWORK: Final = "default;foundation=none"
 _NEEDED: Final = ("num_anchors_given", "num_wrong", "num_rejected", "gate_recall", "coverage_90", "status")
 _CLEAN: Final[dict[str, Any]] = {"family": CLEAN, "fraction": 0.0, "source": "truth"}
 
@@ -28,7 +26,7 @@ def tables(context: Context) -> list[Table]:
 def _sensors(context: Context) -> Table:
     rows = []
     for cell in _sensor_cells(context):
-        rivals = [cell.with_method(method) for method in (_NO_GATE, _NO_NETWORK)]
+        rivals = [cell.with_method(method) for method in (NO_GATE, NO_NETWORK)]
         label = f"{PLACEMENTS.get(cell.placement, cell.placement)}, K = {cell.num_anchors}"
         rows.append(_row(context, label, SENSORS, cell, rivals))
     table = Table(
@@ -48,14 +46,14 @@ def _sensors(context: Context) -> Table:
 def _sensor_cells(context: Context) -> Iterator[CellKey]:
     """Of the default, for sets on which a sensor's placement was run with its rivals; random at the same K only."""
     for set_name in context.names("set", **_CLEAN):
-        rival = {"set": set_name, "method": _NO_GATE, **_CLEAN}
+        rival = {"set": set_name, "method": NO_GATE, **_CLEAN}
         found = context.names("placement", **rival)
         budgets = {p: context.names("num_anchors", placement=p, **rival) for p in found if p in PLACEMENTS}
         of_sensors = {K for placement, own in budgets.items() if placement != "random" for K in own}
         for placement in (placement for placement in PLACEMENTS if placement in budgets):
             for K in budgets[placement]:
                 if K in of_sensors:
-                    yield CellKey(set=set_name, method=_OWN, placement=placement, num_anchors=K)
+                    yield CellKey(set=set_name, method=OWN, placement=placement, num_anchors=K)
 
 
 def _failing(context: Context) -> Table:
@@ -69,8 +67,8 @@ def _failing(context: Context) -> Table:
             for fraction in context.grid_names("fraction", set=set_name, method=method, family=family)
         }
         for family, fraction in sorted(found, key=lambda pair: (pair[1], pair[0])):
-            cell = CellKey(set=set_name, method=_NO_NETWORK, family=family, fraction=fraction)
-            for method in (_OWN, *faulty):
+            cell = CellKey(set=set_name, method=NO_NETWORK, family=family, fraction=fraction)
+            for method in (OWN, *faulty):
                 label = f"{fault_label(method)}, {corruption_label(family, fraction)}"
                 rows.append(_row(context, label, FAILING, cell.with_method(method), [cell]))
     table = Table(

@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from mrac.lab.bench.report.figures.style import Saved
-from mrac.lab.bench.report.table import Entry, Table
+from mrac.lab.bench.report.table import FAILED, MISSING, Entry, Table
 from mrac.lab.bench.report.verdict import KINDS, Verdict
 
 _STYLE: Final = """
@@ -100,9 +100,8 @@ def _coded(text: str) -> str:
 
 
 def _cell(entry: Entry, has_paper: bool) -> str:
-    names = " ".join([*(["best"] if entry.best else []), *(["absent"] if entry.state in ("missing", "failed") else [])])
+    names = " ".join([*(["best"] if entry.best else []), *(["absent"] if entry.state in (MISSING, FAILED) else [])])
     beside = f'<span class="paper">{escape(entry.paper.text) if entry.paper else "&nbsp;"}</span>' if has_paper else ""
-    beside = beside.replace("&amp;nbsp;", "&nbsp;")
     return f"<td{f' class={names!r}' if names else ''}>{escape(entry.text)}{beside}</td>"
 
 

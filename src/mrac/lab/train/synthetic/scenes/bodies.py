@@ -76,7 +76,6 @@ BODIES: dict[Body, Template] = {
         0,
         tuple((0.0, 0.5, z, 0.5, 0.5, 0.003, 0.0, _R.METAL) for z in (-0.5, -0.2, 0.15, 0.5)),
     ),
-    Body.WHEELS: Template((0.6, 1.0, 1.0), (0.7, 1.0, 1.0), 0, ()),
     Body.PERSON: Template(
         (0.4, 1.5, 0.3),
         (0.6, 1.9, 0.4),

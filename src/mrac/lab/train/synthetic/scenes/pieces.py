@@ -77,8 +77,7 @@ class Body(IntEnum):
     DESK_LAMP = 6
     TREE = 7
     POLES = 8
-    WHEELS = 9
-    PERSON = 10
-    BALL = 11
-    FRUIT = 12
-    BUSHES = 13
+    PERSON = 9
+    BALL = 10
+    FRUIT = 11
+    BUSHES = 12

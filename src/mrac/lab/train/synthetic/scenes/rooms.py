@@ -95,14 +95,12 @@ def along_walls(dice: Dice, shell_B3: Tensor, cell_BK2: Tensor, size_BK3: Tensor
 def wall_things(dice: Dice, shell_B3: Tensor) -> Pieces:
     """A door, two windows, four pictures and a rug, as thin boxes in one piece."""
     roles = (Role.DOOR, Role.WINDOW, Role.WINDOW, Role.PICTURE, Role.PICTURE, Role.PICTURE, Role.PICTURE, Role.CLOTH)
-    device = dice.device
     low = dice.constant(((0.8, 2.0), (0.7, 0.8), (0.7, 0.8), *[(0.25, 0.2)] * 4, (1.0, 0.01)))
     high = dice.constant(((1.0, 2.1), (2.2, 1.5), (2.2, 1.5), *[(1.1, 0.9)] * 4, (2.5, 0.02)))
     size = dice.between(low, high, NUM_BOXES, 2)
     room = shell_B3[:, None]
-    base = torch.stack((torch.zeros(len(room), 8, device=device), 0.9 * torch.ones(len(room), 8, device=device)), -1)
-    base = torch.where(torch.arange(8, device=device)[:, None] == 0, base[..., :1], base[..., 1:])[..., 0]
-    base = base + (torch.arange(8, device=device) > 2) * dice.between(0.1, 0.7, NUM_BOXES)
+    number = torch.arange(NUM_BOXES, device=dice.device)
+    base = torch.where(number == 0, 0.0, 0.9) + (number > 2) * dice.between(0.1, 0.7, NUM_BOXES)
     size[..., 1] = torch.minimum(size[..., 1], room[..., 1] - base - 0.1)
     on_x = dice.chance(0.5, NUM_BOXES)
     sign = dice.sign(NUM_BOXES)
@@ -113,7 +111,7 @@ def wall_things(dice: Dice, shell_B3: Tensor) -> Pieces:
     flat, half = size[..., 0] / 2, thick / 2
     x, z = torch.where(on_x, depth, middle), torch.where(on_x, middle, depth)
     hx, hz = torch.where(on_x, half, flat), torch.where(on_x, flat, half)
-    rug = torch.arange(8, device=device) == 7
+    rug = number == 7
     spot = (dice.rand(NUM_BOXES, 2) - 0.5) * 0.4
     x, z = torch.where(rug, spot[..., 0] * room[..., 0], x), torch.where(rug, spot[..., 1] * room[..., 2], z)
     hx, hz = torch.where(rug, flat, hx), torch.where(rug, flat * 0.7, hz)
