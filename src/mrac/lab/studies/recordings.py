@@ -27,10 +27,10 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from mrac.batch_jobs.job import file_digest
 from mrac.camera import Camera
 from mrac.conventions import ImageArray
 from mrac.demo import motorcycle
+from mrac.io.files import sha256_of
 from mrac.recordings.camera_info import info_message
 from mrac.recordings.message_classes import RosbagsClasses
 from mrac.recordings.opened import Recording
@@ -197,7 +197,7 @@ def main() -> None:
             "messages": counts(folder / "alone.mcap"),
             "alone": alone,
             "killed": killed,
-            "equal_to_the_byte": file_digest(folder / "alone.mcap") == file_digest(folder / "killed" / "alone.mcap"),
+            "equal_to_the_byte": sha256_of(folder / "alone.mcap") == sha256_of(folder / "killed" / "alone.mcap"),
         }
     print(json.dumps(found, indent=2))
     if given.out is not None:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from safetensors import safe_open
 
-from mrac.batch_jobs.job import file_digest
 from mrac.batch_jobs.manifest import read_manifest
+from mrac.io.files import sha256_of
 from mrac.lab.bench.store import CELL_COLUMNS, finished, journalled, read_run
 from mrac.lab.studies.kills import cache_writer
 from mrac.lab.studies.kills.data import write_frames, write_pack
@@ -81,7 +81,7 @@ def _gate(pack: Path) -> Job:
         return {path.name: _file(path) for path in out.glob("scenes/[!.]*.npz")}
 
     def result(out: Path) -> Named:
-        return {path.name: file_digest(path) for path in (*out.glob("scenes/*.npz"), *out.glob("*.npz"), out / LOG)}
+        return {path.name: sha256_of(path) for path in (*out.glob("scenes/*.npz"), *out.glob("*.npz"), out / LOG)}
 
     return Job(name="training of a gate", out="gate", words=words, kept=kept, result=result)
 
@@ -99,7 +99,7 @@ def _head(pack: Path, size: int) -> Job:
 
     def result(out: Path) -> Named:
         networks = {path.name: _tensors(path) for path in out.glob("*.safetensors")}
-        return {**networks, **{path.name: file_digest(path) for path in (out / "vanilla.onnx", out / LOG)}}
+        return {**networks, **{path.name: sha256_of(path) for path in (out / "vanilla.onnx", out / LOG)}}
 
     return Job(name="training of a head", out="head", words=words, kept=kept, result=result)
 
@@ -131,12 +131,12 @@ def _batch(frames: Path) -> Job:
         for name, records in read_manifest(out).items():
             for record in records:
                 path = out / record.file
-                if record.file and path.is_file() and file_digest(path) == record.sha256:
+                if record.file and path.is_file() and sha256_of(path) == record.sha256:
                     found[name] = _file(path)
         return found
 
     def result(out: Path) -> Named:
-        return {path.name: file_digest(path) for path in (*out.glob("*.npz"), out / "manifest.jsonl")}
+        return {path.name: sha256_of(path) for path in (*out.glob("*.npz"), out / "manifest.jsonl")}
 
     return Job(name="batch", out="batch", words=words, kept=kept, result=result)
 
@@ -160,7 +160,7 @@ def _bag(source: Path) -> Job:
         return num_kept - sum('"skipped"' in line for line in said.splitlines())
 
     def result(out: Path) -> Named:
-        return {out.name: file_digest(out)}
+        return {out.name: sha256_of(out)}
 
     return Job(name="recording", out="out.mcap", words=words, kept=kept, result=result, again=again, is_done=is_done)
 
@@ -179,7 +179,7 @@ def _cache(num: int) -> Job:
         return {key: _file(path) for key, path in whole(out)}
 
     def result(out: Path) -> Named:
-        return {key: file_digest(path) for key, path in whole(out)}
+        return {key: sha256_of(path) for key, path in whole(out)}
 
     def settle(out: Path) -> None:
         # What a killed writer left is removed by the next write an hour later: two hours pass, and there is one.
@@ -191,7 +191,7 @@ def _cache(num: int) -> Job:
 
 
 def _file(path: Path) -> str:
-    return f"{path.stat().st_ino} {file_digest(path)}"
+    return f"{path.stat().st_ino} {sha256_of(path)}"
 
 
 def _tensors(path: Path) -> str:
