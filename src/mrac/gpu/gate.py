@@ -13,13 +13,10 @@ from torch import Tensor, nn
 
 from mrac.gate.consensus import (
     _FACTORS_ALONE,
-    _FULL_EVIDENCE,
     _KEPT_ALONE,
     _ROUNDS,
-    _SPREAD,
     _STARTS_ALONE,
     _TEMPERATURE,
-    _UNSPREAD,
     FACTORS,
 )
 from mrac.gate.consensus.initialisation import (
@@ -34,6 +31,7 @@ from mrac.gate.consensus.initialisation import (
     _VOTE_STD,
     _WARM,
 )
+from mrac.gate.consensus.support import FULL_EVIDENCE, GAIN, LARGE, LEAST, PER_GAIN, SPREAD, UNSPREAD
 from mrac.gate.consensus_learned import ConsensusLearned
 from mrac.gp.kernel import FINE_VAR
 from mrac.gpu.classifier import BatchClassifier, ModelResult
@@ -120,10 +118,10 @@ class BatchGate(nn.Module):
         )
         result = self._results(models, z_m.log().repeat(2, 1) - torch.cat([trend, torch.zeros_like(trend)]), B)
         related, bare = (ModelResult(*(part[i * B : (i + 1) * B] for part in result)) for i in (0, 1))
-        added = related.evidence - result.evidence[2 * B :]
+        compared = ModelResult(*(part[2 * B :] for part in result))
         num = valid.sum(dim=1)
         flat = (most(x, valid) - least(x, valid))[:, 0] <= (1e-9 * most(x.abs(), valid)[:, 0]).clamp(min=1e-30)
-        uses = ((added >= self._needed(features, related, valid)) & ~flat) | (num < _FEWEST)
+        uses = (self._supported(features, related, compared, valid) & ~flat) | (num < _FEWEST)
         ends = [torch.minimum(torch.maximum(e, middle - 20.0), middle + 20.0) - trend for e in local_range.unbind(2)]
         around = torch.stack(ends, dim=2).sort(dim=2).values
         outlier, weight = self.classifier(
@@ -131,13 +129,19 @@ class BatchGate(nn.Module):
         )
         return _verdict(valid, uses, num, outlier, weight, bare.inlier, gate.reject_from)
 
-    def _needed(self, features: Tensor, related: ModelResult, valid: Tensor) -> Tensor:
-        """(B,) log evidence that relative depth must add; see `Consensus`."""
-        few, many = _FULL_EVIDENCE
-        majority = valid.sum(dim=1) * (2.0 * related.share - 1.0)
-        asked = self.gate.min_evidence * ((majority - few) / (many - few)).clamp(0.0, 1.0)
-        unspread = (1.0 - covered_area(features[..., :2].double(), valid) / _SPREAD).clamp(min=0.0)
-        return asked.clamp(max=self.gate.min_evidence) - _UNSPREAD * unspread
+    def _supported(self, features: Tensor, related: ModelResult, bare: ModelResult, valid: Tensor) -> Tensor:
+        """(B,) whether the readings support relative depth; see `mrac.gate.consensus.support`."""
+        few, many = FULL_EVIDENCE
+        num = valid.sum(dim=1)
+        counts = ((num * (2.0 * related.share - 1.0) - few) / (many - few)).clamp(0.0, 1.0)
+        unspread = (1.0 - covered_area(features[..., :2].double(), valid) / SPREAD).clamp(min=0.0)
+        alone, using = (
+            (torch.where(valid, result.residual.abs().clamp(max=LARGE), 0.0).sum(dim=1) / num).clamp(min=LEAST)
+            for result in (bare, related)
+        )
+        missing = PER_GAIN * (GAIN - (alone / using).log()).clamp(min=0.0) * counts * (1.0 - unspread)
+        asked = (self.gate.min_evidence * counts).clamp(max=self.gate.min_evidence)
+        return related.evidence - bare.evidence >= asked + missing - UNSPREAD * unspread
 
     def _results(self, models: Models, error_QK: Tensor, B: int) -> ModelResult:
         """Of 3 B models: with relative depth, without, and without by the few hypotheses that are compared."""

@@ -13,6 +13,7 @@ from mrac.conventions import BoolArray, FloatArray
 from mrac.gate.base import Gate, unjudged
 from mrac.gate.consensus.initialisation import Starts, log_trends, search
 from mrac.gate.consensus.model import Judgement, MixtureModel, MixtureOptions, State, reasons, repeated_values
+from mrac.gate.consensus.support import Support, residual_gain
 from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, covered_area, features_without_image
 from mrac.gp.kernel import FINE_VAR, RELATIVE
 from mrac.registry import check_numbers
@@ -29,11 +30,6 @@ _TEMPERATURE: Final = 2.0  # at most, when these rounds begin
 # Of the model without relative depth, when it is compared: fewer hypotheses, since there is no slope to search for.
 _STARTS_ALONE: Final = 1
 _FACTORS_ALONE: Final = (0.05, 0.2, 0.55, 1.2)  # a bare wall has next to no amplitude
-# Readings in one row or corner say little about the rest, where the network is all there is: there it must be
-# contradicted by so much. An area below the second, in squares of the length scale of position, is such a place: half
-# of a 4:3 image.
-_UNSPREAD, _SPREAD = 20.0, 0.26
-_FULL_EVIDENCE: Final = (10, 50)  # inliers less outliers, from which on `min_evidence` counts, and counts in full
 # Inlier probability from which a reading is kept without relative depth, where it is too low: at 0.2 half are right.
 _KEPT_ALONE: Final = 0.3
 
@@ -87,14 +83,14 @@ class Consensus(MixtureOptions, Gate):
     Relative depth is used only where the readings support it: the model with it is compared with the one without it by
     log evidence. On 85 training frames of scenes that the network had not seen, 50 readings over the image gave it more
     than 1 in 98 % of the draws, clean and 25 % near; white noise in its place in none, smooth noise in 8 %, the field
-    of another image in half. Below `min_evidence` the verdicts are those without relative depth, fit and head do
-    without it too, and the status is `foundation_disagrees`.
+    of another image in half. With less than is needed (`support`) the verdicts are those without relative depth, fit
+    and head do without it too, and the status is `foundation_disagrees`.
 
     Attributes:
         min_evidence: by so much, in log evidence, relative depth must improve the model of 50 inliers or more. The
             fewer the readings and the more of them outliers, the less is asked: 0 from 10 inliers more than outliers.
-            Below zero it is the same for any number; −1e6 always uses relative depth. Readings in less than half the
-            image must contradict it: by up to 20, where they lie in one row.
+            Below zero it is the same for any number; −1e6 always uses relative depth. More is asked for where residuals
+            hardly fall with it. Readings in less than half the image must contradict it: by up to 20, in one row.
     """
 
     min_evidence: float = 1.0
@@ -128,7 +124,7 @@ class Consensus(MixtureOptions, Gate):
             features: (K, NUM_FEATURES) from the image, or None.
             first: the result of the first group, with relative depth.
         """
-        if samples.x is None or (not samples.flat and self.added_evidence(first) >= self._needed(first, len(samples))):
+        if samples.x is None or (not samples.flat and self.support(first, len(samples)).suffices(self.min_evidence)):
             return None
         bare, features = without_relative(samples), None if features is None else _without_relative(features)
         judged = in_order([group.judgement for group in self.judge_groups(bare, groups, features)], groups)
@@ -136,21 +132,19 @@ class Consensus(MixtureOptions, Gate):
         result = self.verdict(bare, judged, judged.inlier, features=features)
         return replace(result, status=status, use_relative=False)
 
-    def added_evidence(self, group: Group) -> float:
-        """Log evidence that relative depth adds to the model of the readings of a group that was judged with it."""
-        log_z, features = group.model.log_z, _without_relative(group.model.features)
+    def support(self, first: Group, num: int) -> Support:
+        """What the first group of `num` readings says of relative depth, with which it was judged."""
+        log_z, features = first.model.log_z, _without_relative(first.model.features)
         starts = Starts.of(np.zeros((1, log_z.size)), log_z, _STARTS_ALONE)
         amplitude = self.amplitude_without_relative
-        model = MixtureModel(log_z, starts.trends, features, group.model.repeated, self, amplitude)
-        return group.best.evidence - average_hypotheses(model, starts, _FACTORS_ALONE)[1].evidence
-
-    def _needed(self, first: Group, num: int) -> float:
-        """Log evidence that relative depth must add to the model of the first group of `num` readings."""
-        few, many = _FULL_EVIDENCE
-        majority = num * (2.0 * first.best.share - 1.0)
-        asked = self.min_evidence * min(max((majority - few) / (many - few), 0.0), 1.0)
-        unspread = max(1.0 - covered_area(first.model.features[:, :2]) / _SPREAD, 0.0)
-        return min(self.min_evidence, asked) - _UNSPREAD * unspread
+        model = MixtureModel(log_z, starts.trends, features, first.model.repeated, self, amplitude)
+        judged, best = average_hypotheses(model, starts, _FACTORS_ALONE)
+        return Support(
+            added_evidence=first.best.evidence - best.evidence,
+            residual_gain=residual_gain(first.judgement.residual, judged.residual),
+            majority=num * (2.0 * first.best.share - 1.0),
+            area=covered_area(first.model.features[:, :2]),
+        )
 
     def judge_groups(
         self,

@@ -1,4 +1,4 @@
-"""Averages over hypotheses, and what decides whether relative depth is used, written out number by number."""
+"""Averages over hypotheses, written out number by number."""
 
 import math
 from dataclasses import replace
@@ -10,8 +10,6 @@ from mrac.conventions import FloatArray
 from mrac.gate.consensus import (
     FACTORS,
     Consensus,
-    Group,
-    Hypothesis,
     _features_alone,
     average_hypotheses,
     divided,
@@ -20,7 +18,7 @@ from mrac.gate.consensus import (
 )
 from mrac.gate.consensus.initialisation import Starts, search
 from mrac.gate.consensus.model import Judgement, MixtureModel, MixtureOptions, State
-from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, covered_area
+from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures
 from tests.mrac.gate.test_consensus import corrupted, scene
 
 
@@ -105,36 +103,6 @@ def test_readings_that_nothing_explains_give_numbers() -> None:
     judged, best = average_hypotheses(model, starts, FACTORS)
     assert best.evidence < -400.0
     assert np.isfinite(judged.inlier).all()
-
-
-def group_of(share: float, num: int, spread: float) -> Group:
-    """A first group with that share of inliers, evenly spread over a square of that side, in length scales."""
-    side = np.linspace(0.0, spread, 10)
-    features = np.zeros((100, 8))
-    features[:, :2] = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-    model = MixtureModel(np.zeros(100), np.zeros((1, 100)), features, np.zeros(100, bool), MixtureOptions(), 0.3)
-    ones = np.ones(100)
-    nothing = Judgement(ones, ones, ones, ones, np.zeros(100, np.intp))
-    return Group(model, nothing, Hypothesis(0, 1.0, 0.3, share, 0.0, 0.0), np.zeros((100, 2)))
-
-
-@pytest.mark.parametrize(
-    ("share", "num", "asked"),
-    [(1.0, 50, 1.0), (1.0, 200, 1.0), (1.0, 30, 0.5), (1.0, 10, 0.0), (1.0, 5, 0.0), (0.75, 60, 0.5), (0.4, 100, 0.0)],
-)
-def test_the_more_inliers_the_more_evidence_is_needed(share: float, num: int, asked: float) -> None:
-    wide = group_of(share, num, 0.9)
-    assert Consensus()._needed(wide, num) == pytest.approx(asked)
-    assert Consensus(min_evidence=4.0)._needed(wide, num) == pytest.approx(4.0 * asked)
-    assert Consensus(min_evidence=-3.0)._needed(wide, num) == pytest.approx(-3.0)
-
-
-def test_readings_in_a_corner_must_contradict() -> None:
-    for spread in (0.1, 0.3):
-        corner = group_of(1.0, 50, spread)
-        area = covered_area(corner.model.features[:, :2])
-        assert area < 0.26
-        assert Consensus()._needed(corner, 50) == pytest.approx(1.0 - 20.0 * (1.0 - area / 0.26))
 
 
 def test_readings_are_dealt_into_groups() -> None:
@@ -230,18 +198,3 @@ def test_other_groups_start_from_what_the_first_found() -> None:
     plain = Consensus().judge_groups(bad, groups, None)
     np.testing.assert_array_equal(plain[1].local_range, 0.0)
     np.testing.assert_array_equal(plain[1].judgement.inlier, second.judgement.inlier)
-
-
-def test_what_relative_depth_adds() -> None:
-    """The model with it, less the same readings around a constant."""
-    samples, _ = scene(num=40)
-    gate = Consensus()
-    (group,) = gate.judge_groups(samples, [np.arange(40)], None)
-    features = group.model.features.copy()
-    features[:, 7] = 0.0
-    log_z = np.log(samples.z_m)
-    starts = Starts.of(np.zeros((1, 40)), log_z, 1)
-    bare = MixtureModel(log_z, starts.trends, features, group.model.repeated, gate, 0.5)
-    without = average_hypotheses(bare, starts, (0.05, 0.2, 0.55, 1.2))[1].evidence
-    assert gate.added_evidence(group) == pytest.approx(group.best.evidence - without)
-    assert gate.added_evidence(group) > 1.0
