@@ -53,7 +53,9 @@ class Tuning:
 
 
 class GpuCalibrator:
-    """Calibrates batches of frames on a GPU, to what `mrac.Calibrator()` gives on a CPU: 1e-4 of the depth.
+    """Calibrates batches of frames on a GPU, to 1e-4 of the depth of `mrac.Calibrator(foundation="embedded")` on a CPU.
+
+    That is the method `default` with both passes of the network in single precision; 8 bits are for processors.
 
     Batches of any number of frames up to `batch` are padded to a power of two, readings to one of 16, 32, 64, 128 and
     160, and each such size is recorded as one CUDA graph by `warm_up`. Nothing then waits for the host. On the device

@@ -132,6 +132,12 @@ def test_the_lines_of_its_readme_run(folder: Path, tmp_path: Path, monkeypatch: 
     np.testing.assert_allclose(found["depth_m"], expected.depth_m, rtol=1e-5)
 
 
+@pytest.mark.parametrize("options", ["precision=mixed", "precision=int8,mirror=false"])
+def test_a_foundation_of_any_precision_is_written(tmp_path: Path, options: str) -> None:
+    exported = export(Calibrator(foundation=f"embedded:{options}"), tmp_path, SMALL, ["foundation"])
+    assert exported.check["foundation"]["log_depth_difference"] < 1e-5
+
+
 def test_a_method_that_is_no_graph_gives_its_foundation_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "pipeline.onnx").write_bytes(b"of an earlier export")
     size = ["--size", "90x120", "--max-anchors", "24"]

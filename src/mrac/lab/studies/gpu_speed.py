@@ -138,7 +138,7 @@ def differences(
 
 def agreement(calibrator: GpuCalibrator, frames: Frames) -> dict[str, Any]:
     """How far depth and verdicts are from those of `mrac.Calibrator` on the CPU, over all frames."""
-    reference, worst, mean, equal, readings, largest = Calibrator(), [], [], 0, 0, 0.0
+    reference, worst, mean, equal, readings, largest = Calibrator(foundation="embedded"), [], [], 0, 0, 0.0
     calibrator.warm_up([(1, MAX_ANCHORS)])
     for image, anchors in frames:
         expected, found = reference(image, anchors), calibrator.frames([image], [anchors])[0]
