@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from PIL import Image
 from scipy import ndimage
 
 from mrac.conventions import BoolArray, FloatArray, ImageArray
 from mrac.errors import ContractError
+from mrac.pillow_resize import resized_field
 from mrac.space import Space
 from mrac.types import RelativeDepth, Samples
 
@@ -168,5 +168,4 @@ def resize_field(values: FloatArray, shape: tuple[int, int]) -> FloatArray:
     """An (h, w) field resampled bilinearly to `shape` (H, W), in its own space, same field of view: float32."""
     if values.shape == shape:
         return values.astype(np.float32)
-    field = Image.fromarray(values.astype(np.float32))
-    return np.asarray(field.resize((shape[1], shape[0]), Image.Resampling.BILINEAR))
+    return resized_field(values, shape)

@@ -10,9 +10,9 @@ import numpy as np
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
-from mrac.foundation._resized import resized_planes
 from mrac.foundation.base import Foundation
 from mrac.io.files import user_path
+from mrac.pillow_resize import resized_planes
 from mrac.relative import in_space, resize_field
 from mrac.runtime.onnx_session import network_identity, on_processor, run_network, run_network_twice
 from mrac.runtime.weight_files import WEIGHTS

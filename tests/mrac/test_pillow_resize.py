@@ -1,12 +1,13 @@
-"""The network's input: what PIL makes of the image, to the last bit."""
+"""The network's input and its field: what PIL makes of them, to the last bit."""
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from mrac.conventions import FloatArray, ImageArray
-from mrac.foundation._resized import resized_planes
 from mrac.foundation.embedded import input_size
+from mrac.pillow_resize import resized_planes
+from mrac.relative import resize_field
 from mrac.runtime import parallel
 
 SIZES = [
@@ -56,3 +57,29 @@ def test_the_number_of_cores_changes_nothing(num_cores: int, monkeypatch: pytest
     image = picture((200, 150), hard=False)
     monkeypatch.setattr(parallel, "num_cores", lambda: num_cores)
     np.testing.assert_array_equal(resized_planes(image, (128, 96)), by_pil(image, (128, 96)))
+
+
+@pytest.mark.parametrize("size", [*SIZES, (3, 2000), (700, 5)])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (144, 192), (480, 640)])
+def test_a_field_is_resized_as_pil_does(size: tuple[int, int], shape: tuple[int, int]) -> None:
+    field = np.random.default_rng(0).normal(size=size).astype(np.float32)
+    found = resize_field(field, shape)
+    expected = np.asarray(Image.fromarray(field).resize((shape[1], shape[0]), Image.Resampling.BILINEAR))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    if size[0] <= shape[0] and size[1] <= shape[1]:  # else PIL 13 may begin with the other axis
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_holes_of_a_field_spread_as_pil_lets_them() -> None:
+    field = np.ones((20, 30), np.float32)
+    field[3, 4], field[10, 20], field[15, 2] = np.nan, np.inf, -np.inf
+    resized = Image.fromarray(field).resize((64, 48), Image.Resampling.BILINEAR)
+    np.testing.assert_array_equal(resize_field(field, (48, 64)), np.asarray(resized))
+
+
+def test_a_field_of_any_layout_is_resized() -> None:
+    field = np.random.default_rng(0).normal(size=(40, 60))
+    field.flags.writeable = False
+    for one in (field, field.astype(np.float32)[:, ::-1], field.astype(np.float32).T):
+        expected = Image.fromarray(np.ascontiguousarray(one, np.float32)).resize((90, 70), Image.Resampling.BILINEAR)
+        np.testing.assert_array_equal(resize_field(one, (70, 90)), np.asarray(expected))

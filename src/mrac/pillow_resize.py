@@ -1,11 +1,13 @@
-"""An image resized for a network as PIL does it, bit for bit: antialiased bicubic, rounded to 8 bits after each axis.
+"""Images and fields resized as PIL does it, bit for bit: antialiased; images are rounded to 8 bits after each axis.
 
-PIL and the copies around it take 5 ms for a frame of 480×640, a third of what the 8-bit network takes; this takes less
-than one. First across, then down: PIL 11 always did so, PIL 13 no longer does for tall strips, beyond 4 : 1.
+PIL and the copies around it take 5 ms for a network's input of a frame of 480×640, a third of what the 8-bit network
+takes; this takes less than one. First across, then down: PIL 11 always did so, PIL 13 no longer does for tall strips,
+beyond 4 : 1.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +18,76 @@ from mrac.runtime.parallel import for_each_span
 
 _BITS: Final = 22  # of PIL's weights behind the point: the sum of 255 times each still fits into 32 bits
 _ROWS: Final = 64  # worked on at a time; with 48 the compiler leaves its vector loop out: three times as long
-_SUPPORT: Final = 2.0  # pixels to either side that a cubic reaches, of the coarser of the two grids
+
+
+class _Taps(NamedTuple):
+    """How each of n pixels is made of those of another grid.
+
+    Attributes:
+        first: (n,) the first of those it is made of.
+        num: (n,) how many they are.
+        weight: (n, most) of each.
+    """
+
+    first: NDArray[np.int32]
+    num: NDArray[np.int32]
+    weight: FloatArray
+
+
+def _cubic(x: FloatArray) -> FloatArray:
+    near, far = (1.5 * x - 2.5) * x * x + 1.0, (((x - 5.0) * x + 8.0) * x - 4.0) * -0.5
+    return np.where(x < 1.0, near, np.where(x < 2.0, far, 0.0))
+
+
+# By name: how many pixels it reaches to either side, of the coarser of the two grids, and its weight at that distance.
+_Filter = Literal["linear", "cubic"]
+_FILTERS: Final[dict[_Filter, tuple[float, Callable[[FloatArray], FloatArray]]]] = {
+    "linear": (1.0, lambda x: np.maximum(1.0 - x, 0.0)),
+    "cubic": (2.0, _cubic),
+}
+
+
+def resized_field(values: FloatArray, shape: tuple[int, int]) -> NDArray[np.float32]:
+    """An (h, w) float32 field at `shape` (H, W), bilinearly."""
+    field = np.require(values, np.float32, requirements=("C", "W"))  # as below
+    wide, out = np.empty((field.shape[0], shape[1]), np.float32), np.empty(shape, np.float32)
+    across, down = _taps(field.shape[1], shape[1], "linear"), _taps(field.shape[0], shape[0], "linear")
+    _resize_field(field, across, down, wide, out)
+    return out
+
+
+@kernel
+def _resize_field(
+    field: NDArray[np.float32], across: _Taps, down: _Taps, wide: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """Into `out` (H, W), by way of `wide` (h, W); sums are in double precision."""
+    first, num, weight = across
+    for i in range(wide.shape[0]):
+        row, to = field[i], wide[i]
+        for j in range(to.size):
+            total = 0.0
+            for t in range(num[j]):
+                total += row[first[j] + t] * weight[j, t]
+            to[j] = total
+    first, num, weight = down
+    sums = np.empty(out.shape[1])
+    for i in range(out.shape[0]):
+        to = out[i]
+        sums[:] = 0.0
+        for t in range(num[i]):
+            row, share = wide[first[i] + t], weight[i, t]
+            for j in range(sums.size):
+                sums[j] += row[j] * share
+        for j in range(sums.size):
+            to[j] = sums[j]
 
 
 def resized_planes(image: ImageArray, shape: tuple[int, int]) -> FloatArray:
-    """(3, h, w) float32 in 0 to 255: an (H, W, 3) uint8 image at `shape` (h, w), whole numbers."""
+    """(3, h, w) float32 in 0 to 255: an (H, W, 3) uint8 image at `shape` (h, w), whole numbers, bicubic."""
     # Of an array that cannot be written numba makes a second kernel, which takes a second to compile.
     pixels = np.require(image, requirements=("C", "W"))
     (H, W), (h, w) = image.shape[:2], shape
-    across, down = _taps(W, w), _taps(H, h)
+    across, down = _whole_taps(W, w), _whole_taps(H, h)
     planes = np.empty((3, h, w), np.float32)
 
     def work(top: int, bottom: int) -> None:  # in a pool once: a row between two spans is narrowed for both
@@ -38,21 +101,26 @@ def resized_planes(image: ImageArray, shape: tuple[int, int]) -> FloatArray:
 
 
 @lru_cache(maxsize=32)
-def _taps(size: int, count: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """For each of `count` pixels out of `size`: the first it is made of, how many, and their weights (count, most)."""
+def _taps(size: int, count: int, filter_: _Filter) -> _Taps:
+    """Of each of `count` pixels out of `size`; the weights, in double precision, add up to 1."""
+    reach, weigh = _FILTERS[filter_]
     scale = size / count
     stretch = max(scale, 1.0)  # a smaller image is of all pixels under the filter, as wide as the new ones
     centre = (np.arange(count) + 0.5) * scale
-    first = np.maximum((centre - _SUPPORT * stretch + 0.5).astype(np.int64), 0)
-    last = np.minimum((centre + _SUPPORT * stretch + 0.5).astype(np.int64), size)
+    first = np.maximum((centre - reach * stretch + 0.5).astype(np.int64), 0)
+    last = np.minimum((centre + reach * stretch + 0.5).astype(np.int64), size)
     index = first[:, None] + np.arange((last - first).max())
-    x = np.abs((index - centre[:, None] + 0.5) * (1.0 / stretch))
-    near, far = (1.5 * x - 2.5) * x * x + 1.0, (((x - 5.0) * x + 8.0) * x - 4.0) * -0.5
-    weight = np.where(x < 1.0, near, np.where(x < 2.0, far, 0.0))
+    weight = weigh(np.abs((index - centre[:, None] + 0.5) * (1.0 / stretch)))
     weight[index >= last[:, None]] = 0.0
     weight /= np.cumsum(weight, axis=1)[:, -1:]  # one after the other, as PIL adds them
-    whole = np.trunc(np.copysign(0.5, weight) + weight * (1 << _BITS)).astype(np.int32)
-    return first.astype(np.int32), (last - first).astype(np.int32), whole
+    return _Taps(first.astype(np.int32), (last - first).astype(np.int32), weight)
+
+
+@lru_cache(maxsize=32)
+def _whole_taps(size: int, count: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """The taps of a bicubic filter with weights in whole numbers."""
+    first, num, weight = _taps(size, count, "cubic")
+    return first, num, np.trunc(np.copysign(0.5, weight) + weight * (1 << _BITS)).astype(np.int32)
 
 
 @kernel
