@@ -1,7 +1,7 @@
 """The whole pipeline: image and anchors, through foundation, gate, fit and head, to metric depth."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,8 +11,9 @@ import numpy as np
 
 from mrac import registry
 from mrac.anchors import Anchors
-from mrac.anchors._validity import Usable, usable
+from mrac.anchors._validity import Usable
 from mrac.arguments import as_cache, as_stage, check_call
+from mrac.beforehand import Beforehand
 from mrac.call_log import logged, timed
 from mrac.camera import Camera
 from mrac.checks import Evidence, Finding, find_mistakes, fix
@@ -24,14 +25,12 @@ from mrac.foundation._cached import CacheUse, predict
 from mrac.foundation.base import Foundation
 from mrac.gate._estimator import Estimator
 from mrac.gate.base import Gate, with_confidence
-from mrac.gp.features import ImageAppearance
-from mrac.gp.kernel import ProcessOptions
 from mrac.head.base import Head, Scene, checked_head
 from mrac.methods import Method
 from mrac.relative import finite_field, in_space, sample_areas, typical_range, without_relative
 from mrac.result import MetricDepth
 from mrac.runtime.cache import PredictionCache
-from mrac.runtime.onnx_session import beside_network, on_own_device, used_device
+from mrac.runtime.onnx_session import on_own_device, used_device
 from mrac.runtime.providers import checked_device
 from mrac.saved import load_saved, save
 from mrac.space import Space, as_space
@@ -113,16 +112,16 @@ class Calibrator:
         check_call(image, anchors, relative, camera)
         given = relative is not None
         timings: dict[str, float] = {}
-        appearance = ImageAppearance(image)
-        with timed(timings, "foundation"), self._preparing(appearance, given):
+        ahead = Beforehand(image, anchors)
+        with timed(timings, "foundation"), nullcontext() if given else ahead.beside_network(self.gate, self.head):
             relative, cache = self._relative(image, relative)
             field, has_value = finite_field(relative, image)
         with timed(timings, "anchors"):
-            used = usable(anchors, (image.shape[0], image.shape[1]), has_value)
+            used = ahead.used(has_value)
             found = find_mistakes(self._evidence(anchors, image, relative, field, camera, given))
             samples = self._samples(used, relative, field, found)
         with timed(timings, "gate"):
-            gated = with_confidence(self.gate(samples, appearance, field), used.readings.confidence)
+            gated = with_confidence(self.gate(samples, ahead.appearance, field), used.readings.confidence)
             samples = replace(samples, features=gated.features)
             if not gated.use_relative:  # the depth is then that of a call without a foundation
                 field, samples = None, without_relative(samples, self.space or "log_depth")
@@ -130,7 +129,7 @@ class Calibrator:
             inliers = samples.keep(gated.for_fit, gated.weight)
             fit = checked_fit(self.fit, self.fit(inliers), len(inliers))
         with timed(timings, "head"):
-            scene = Scene(image, field, samples.keep(gated.for_head, gated.weight), fit, appearance)
+            scene = Scene(image, field, samples.keep(gated.for_head, gated.weight), fit, ahead.appearance)
             dense = checked_head(self.head, self.head(scene), scene.shape)
         verdicts = verdicts_on(used, gated)
         result = MetricDepth(
@@ -244,11 +243,6 @@ class Calibrator:
         if relative is None:
             relative, cache = self._predict(image)
         return (relative if relative is None or self.space is None else in_space(relative, self.space)), cache
-
-    def _preparing(self, appearance: ImageAppearance, given: bool) -> AbstractContextManager[object]:
-        """Computes the appearance while the foundation's network runs, where a Gaussian process will need it."""
-        needed = not given and any(isinstance(stage, ProcessOptions) for stage in (self.gate, self.head))
-        return beside_network(lambda: appearance.cells) if needed else nullcontext()
 
     def _predict(self, image: ImageArray) -> tuple[RelativeDepth | None, CacheUse]:
         return predict(self.foundation, image, self.cache)

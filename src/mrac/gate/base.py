@@ -42,6 +42,13 @@ class Gate(ABC):
     ) -> GateResult:
         """What `__call__` does, for a subclass to define."""
 
+    def prepare(self, samples: Samples, image: ImageAppearance) -> None:  # noqa: B027  (most gates have no use for it)
+        """Called beside the foundation's network, on another core, with the samples as they are without relative depth.
+
+        A gate that needs a result of these alone may put it into `image.kept`, for `judge` to find; here it does
+        nothing. Nothing may depend on it: on one core, or without a network, it is not called.
+        """
+
     @staticmethod
     def from_function(function: Callable[..., Any]) -> "Gate":
         """A gate of a plain function, which a `Calibrator` also takes as it is.

@@ -6,8 +6,9 @@ from itertools import chain
 import numpy as np
 
 from mrac.conventions import FloatArray
-from mrac.gate.consensus import Consensus, Group, divided, image_features, in_order
+from mrac.gate.consensus import Consensus, Group, divided, in_order
 from mrac.gate.consensus.classifier import Logits, load_classifier, local_range, reading_features
+from mrac.gate.consensus.reading_points import image_features
 from mrac.gp.features import ImageAppearance
 from mrac.registry import check_numbers
 from mrac.runtime.parallel import map_spans
@@ -51,7 +52,7 @@ class ConsensusLearned(Consensus):
         features, groups = image_features(samples, image, relative), divided(len(samples))
         around = None if relative is None else local_range(relative, samples.uv_px)
         parts = self.judge_groups(samples, groups, features, around)
-        if alone := self.judge_alone(samples, groups, features, parts[0]):
+        if alone := self.judge_alone(samples, groups, features, parts[0], image):
             return alone
         logits = chain(*map_spans(len(parts), lambda first, last: list(map(self._logits, parts[first:last]))))
         order = np.argsort(np.concatenate(groups))

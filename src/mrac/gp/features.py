@@ -11,7 +11,7 @@ training pack they lower the error of kriging without a network by 12 % at 50 an
 """
 
 import math
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +42,14 @@ class ImageAppearance:
 
     Args:
         image: (H, W, 3) uint8.
+
+    Attributes:
+        kept: what a stage computed of the image and its readings before its turn, by what it was computed from.
     """
 
     def __init__(self, image: ImageArray) -> None:
         self.image = image
+        self.kept: dict[tuple[object, ...], Any] = {}
 
     @property
     def shape(self) -> tuple[int, int]:

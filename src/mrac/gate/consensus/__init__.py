@@ -13,11 +13,12 @@ from mrac.conventions import BoolArray, FloatArray
 from mrac.gate.base import Gate, unjudged
 from mrac.gate.consensus.initialisation import Starts, log_trends, search
 from mrac.gate.consensus.model import Judgement, MixtureModel, MixtureOptions, State, reasons, repeated_values
+from mrac.gate.consensus.reading_points import bare_features, features_alone, image_features
 from mrac.gate.consensus.support import Support, residual_gain
-from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, covered_area, features_without_image
-from mrac.gp.kernel import FINE_VAR, RELATIVE
+from mrac.gp.features import ImageAppearance, covered_area
+from mrac.gp.kernel import FINE_VAR
 from mrac.registry import check_numbers
-from mrac.relative import PIXELS_BEYOND, quantile_range, without_relative
+from mrac.relative import without_relative
 from mrac.runtime.parallel import map_spans
 from mrac.types import INLIER_WEIGHT, WORST_SCORE, GateResult, Samples
 
@@ -108,13 +109,25 @@ class Consensus(MixtureOptions, Gate):
             return replace(unjudged(len(samples), "too_few_anchors"), features=seen)
         groups = divided(len(samples))
         parts = self.judge_groups(samples, groups, seen)
-        if alone := self.judge_alone(samples, groups, seen, parts[0]):
+        if alone := self.judge_alone(samples, groups, seen, parts[0], image):
             return alone
         judged = in_order([group.judgement for group in parts], groups)
         return self.verdict(samples, judged, judged.inlier, features=seen)
 
+    def prepare(self, samples: Samples, image: ImageAppearance) -> None:
+        """See `Gate`: computes the model without relative depth, which is compared with the one with it."""
+        features = image_features(samples, image, None)
+        if features is not None and 3 <= len(samples) <= _GROUP_SIZE:
+            asked = np.log(samples.z_m), features.astype(np.float64), repeated_values(samples.z_m)
+            image.kept[self._key(*asked)] = self._model_alone(*asked)
+
     def judge_alone(
-        self, samples: Samples, groups: Sequence[NDArray[np.intp]], features: FloatArray | None, first: Group
+        self,
+        samples: Samples,
+        groups: Sequence[NDArray[np.intp]],
+        features: FloatArray | None,
+        first: Group,
+        image: ImageAppearance | None = None,
     ) -> GateResult | None:
         """The verdicts without relative depth if the readings contradict it or it is constant; None where it is used.
 
@@ -123,28 +136,40 @@ class Consensus(MixtureOptions, Gate):
             groups: their indices, dealt into groups.
             features: (K, NUM_FEATURES) from the image, or None.
             first: the result of the first group, with relative depth.
+            image: with which `prepare` may have kept the model without relative depth.
         """
-        if samples.x is None or (not samples.flat and self.support(first, len(samples)).suffices(self.min_evidence)):
+        if samples.x is None:
             return None
-        bare, features = without_relative(samples), None if features is None else _without_relative(features)
+        if not samples.flat and self.support(first, len(samples), image).suffices(self.min_evidence):
+            return None
+        bare, features = without_relative(samples), None if features is None else bare_features(features)
         judged = in_order([group.judgement for group in self.judge_groups(bare, groups, features)], groups)
         status = "constant_relative_depth" if samples.flat else "foundation_disagrees"
         result = self.verdict(bare, judged, judged.inlier, features=features)
         return replace(result, status=status, use_relative=False)
 
-    def support(self, first: Group, num: int) -> Support:
+    def support(self, first: Group, num: int, image: ImageAppearance | None = None) -> Support:
         """What the first group of `num` readings says of relative depth, with which it was judged."""
-        log_z, features = first.model.log_z, _without_relative(first.model.features)
-        starts = Starts.of(np.zeros((1, log_z.size)), log_z, _STARTS_ALONE)
-        amplitude = self.amplitude_without_relative
-        model = MixtureModel(log_z, starts.trends, features, first.model.repeated, self, amplitude)
-        judged, best = average_hypotheses(model, starts, _FACTORS_ALONE)
+        asked = first.model.log_z, bare_features(first.model.features), first.model.repeated
+        kept = None if image is None else image.kept.get(self._key(*asked))
+        judged, best = self._model_alone(*asked) if kept is None else kept
         return Support(
             added_evidence=first.best.evidence - best.evidence,
             residual_gain=residual_gain(first.judgement.residual, judged.residual),
             majority=num * (2.0 * first.best.share - 1.0),
             area=covered_area(first.model.features[:, :2]),
         )
+
+    def _model_alone(
+        self, log_z: FloatArray, features: FloatArray, repeated: BoolArray
+    ) -> tuple[Judgement, Hypothesis]:
+        """The model without relative depth of K readings."""
+        starts = Starts.of(np.zeros((1, log_z.size)), log_z, _STARTS_ALONE)
+        model = MixtureModel(log_z, starts.trends, features, repeated, self, self.amplitude_without_relative)
+        return average_hypotheses(model, starts, _FACTORS_ALONE)
+
+    def _key(self, *asked: FloatArray | BoolArray) -> tuple[object, ...]:
+        return self, *(part.tobytes() for part in asked)
 
     def judge_groups(
         self,
@@ -163,7 +188,7 @@ class Consensus(MixtureOptions, Gate):
         """
         K, log_z, repeated = len(samples), np.log(samples.z_m), repeated_values(samples.z_m)
         amplitude = self.amplitude_without_relative if samples.x is None else self.amplitude
-        features = _features_alone(samples) if features is None else features.astype(np.float64)
+        features = features_alone(samples) if features is None else features.astype(np.float64)
         more_x = None if local_range is None else local_range.ravel()
         trends = log_trends(samples, groups[0], self.max_starts, more_x)
 
@@ -208,29 +233,6 @@ class Consensus(MixtureOptions, Gate):
         score = np.minimum(np.abs(judged.residual) / judged.std, WORST_SCORE)
         reason = reasons(keep, judged, samples.x is not None)
         return GateResult(keep, score, reason, weight, outlier_probability=outlier_probability, features=features)
-
-
-def image_features(samples: Samples, image: ImageAppearance | None, relative: FloatArray | None) -> FloatArray | None:
-    """(K, NUM_FEATURES) float32 of the samples in the image; None without an image or without samples."""
-    if image is None or not len(samples):
-        return None
-    return PixelFeatures(image, relative, LengthScales(), samples.x_range).at(samples.uv_px, samples.x)
-
-
-def _without_relative(features: FloatArray) -> FloatArray:
-    """(K, NUM_FEATURES) features as they are where there is no relative depth."""
-    features = features.copy()
-    features[:, RELATIVE] = 0.0
-    return features
-
-
-def _features_alone(samples: Samples) -> FloatArray:
-    """(K, NUM_FEATURES) from position and relative depth, where the gate is called without the image."""
-    low, high = (0.0, 0.0) if samples.x is None else quantile_range(samples.x)
-    # The shorter side of a 4:3 image is 0.85 of the side that `features_without_image` estimates.
-    lengths = LengthScales(position=0.85 * LengthScales().position)
-    x_range = (low, low + PIXELS_BEYOND * (high - low))
-    return features_without_image(samples.uv_px, samples.x, x_range, lengths)
 
 
 def average_hypotheses(model: MixtureModel, starts: Starts, factors: Sequence[float]) -> tuple[Judgement, Hypothesis]:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,15 +11,17 @@ from mrac.conventions import FloatArray
 from mrac.gate.consensus import (
     FACTORS,
     Consensus,
-    _features_alone,
+    Hypothesis,
     average_hypotheses,
     divided,
-    image_features,
     in_order,
 )
 from mrac.gate.consensus.initialisation import Starts, search
 from mrac.gate.consensus.model import Judgement, MixtureModel, MixtureOptions, State
+from mrac.gate.consensus.reading_points import features_alone, image_features
+from mrac.gate.consensus_learned import ConsensusLearned
 from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures
+from mrac.relative import without_relative
 from tests.mrac.gate.test_consensus import corrupted, scene
 
 
@@ -127,14 +130,14 @@ def test_judgements_are_put_in_order() -> None:
 def test_features_without_an_image_are_those_of_a_photograph() -> None:
     samples, _ = scene(num=80)
     assert samples.x is not None
-    found = _features_alone(samples)
+    found = features_alone(samples)
     spans = np.ptp(samples.uv_px, axis=0)
     np.testing.assert_allclose(found[:, :2], samples.uv_px / (0.85 * 1.6 * math.sqrt(spans.prod())))
     assert not found[:, 2:7].any()
     ratio = np.diff(found[:, 7]) / np.diff(samples.x)
     np.testing.assert_allclose(ratio, ratio[0])
     assert 0.5 < ratio[0] * np.ptp(samples.x) * 0.8 < 1.5
-    alone = _features_alone(replace(samples, x=None, native=False))
+    alone = features_alone(replace(samples, x=None, native=False))
     np.testing.assert_array_equal(alone[:, 7], 0.0)
 
 
@@ -146,6 +149,43 @@ def test_features_of_an_image() -> None:
     field = np.linspace(0.0, 2.0, 480 * 640).reshape(480, 640)
     wanted = PixelFeatures(image, field, LengthScales(), None).at(samples.uv_px, samples.x)
     np.testing.assert_array_equal(np.asarray(image_features(samples, image, field)), wanted)
+
+
+@pytest.mark.parametrize("gate", [Consensus(), ConsensusLearned()])
+def test_what_is_prepared_beside_the_network_is_what_the_gate_computes(
+    gate: Consensus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples, _ = scene(num=40)
+    field = np.linspace(0.0, 2.0, 480 * 640).reshape(480, 640)
+    pixels = np.random.default_rng(0).integers(0, 256, (480, 640, 3), dtype=np.uint8)
+    late, early = ImageAppearance(pixels), ImageAppearance(pixels)
+    expected = gate(samples, late, field)
+    gate.prepare(without_relative(samples), early)
+    (kept,) = early.kept.values()
+    computed: list[Hypothesis] = []
+    model_alone = Consensus._model_alone
+
+    def spy(self: Consensus, *asked: Any) -> tuple[Judgement, Hypothesis]:
+        judged, best = model_alone(self, *asked)
+        computed.append(best)
+        return judged, best
+
+    monkeypatch.setattr(Consensus, "_model_alone", spy)
+    np.testing.assert_array_equal(gate(samples, early, field).weight, expected.weight)
+    assert not computed, "it was there"
+    gate(samples, late, field)
+    assert computed == [kept[1]]
+    gate(replace(samples, z_m=1.01 * samples.z_m), early, field)
+    replace(gate, dof=6.0)(samples, early, field)
+    assert len(computed) == 3, "of other readings or another gate it is not taken"
+
+
+@pytest.mark.parametrize("num", [0, 2, 161])
+def test_nothing_is_prepared_for_too_few_or_too_many(num: int) -> None:
+    samples, _ = scene(num=num)
+    image = ImageAppearance(np.zeros((480, 640, 3), np.uint8))
+    Consensus().prepare(without_relative(samples), image)
+    assert not image.kept
 
 
 def test_verdicts_are_what_the_model_says() -> None:
