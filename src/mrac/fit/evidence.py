@@ -80,9 +80,10 @@ class Evidence(RelationOptions, WeightedProcessOptions, Fit):
 
     def solve(self, samples: Samples, x: FloatArray, y: FloatArray) -> FitResult:
         """See `Fit`; two samples are enough."""
-        used = np.zeros(x.size, np.bool_)
-        used[np.random.default_rng(0).permutation(x.size)[:_MAX_READINGS]] = True
-        used[[x.argmin(), x.argmax()]] = True  # the ends determine a curve best
+        used = np.full(x.size, x.size <= _MAX_READINGS)
+        if x.size > _MAX_READINGS:
+            used[np.random.default_rng(0).permutation(x.size)[:_MAX_READINGS]] = True
+            used[[x.argmin(), x.argmax()]] = True  # the ends determine a curve best
         some = samples.keep(used, samples.weight)
         low, high = _range(samples.x_range, x)
         found = relations(samples.space, samples.native, low, high, self)

@@ -209,7 +209,9 @@ def covered_area(positions_K2: FloatArray) -> float:
 
     From the determinant of their covariance; 0 in a row.
     """
-    return 12.0 * math.sqrt(max(float(np.linalg.det(np.cov(positions_K2.T))), 0.0))
+    u, v = (positions_K2 - positions_K2.mean(axis=0)).T
+    det = float(u @ u) * float(v @ v) - float(u @ v) ** 2
+    return 12.0 * math.sqrt(max(det, 0.0)) / (len(positions_K2) - 1)
 
 
 def features_without_image(

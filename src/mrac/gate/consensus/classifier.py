@@ -90,9 +90,10 @@ class Classifier(NamedTuple):
         Raises:
             ContractError: an input is missing.
         """
-        if missing := [str(name) for name in self.names if str(name) not in features]:
+        names: list[str] = self.names.tolist()
+        if missing := [name for name in names if name not in features]:
             raise ContractError(f"gate: the weights need {missing[0]!r}, which is not computed; train them anew")
-        inputs = np.stack([features[str(name)] for name in self.names], axis=1)
+        inputs = np.array([features[name] for name in names]).T
         scaled = np.clip((inputs - self.mean) / self.std, -MAX_STD, MAX_STD)
         scene = np.maximum(scaled @ self.all + self.all_bias, 0.0).mean(axis=0) @ self.share
         first = np.maximum(scaled @ self.own + self.own_bias + scene, 0.0)

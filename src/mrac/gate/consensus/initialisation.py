@@ -1,7 +1,6 @@
 """Multi-start initialisation: several guesses of the scale, so that no group of consistent outliers decides alone."""
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +110,7 @@ def log_trends(
     every = np.arange(slope.size)
     off = log_z - trend(every, x[group])
     votes = np.exp(-0.5 * (off / _VOTE_STD) ** 2).sum(axis=1)
-    chosen = _most_votes(votes, off, lambda a, b: float(np.abs(a - b).mean()), max_starts)
+    chosen = _most_votes(votes, off, max_starts)
     return trend(np.array(chosen), at)
 
 
@@ -148,19 +147,18 @@ def _shifts(log_z: FloatArray, trend: FloatArray, max_starts: int) -> FloatArray
     """(S,) the shifts of a trend that most readings (K,) agree on, best first."""
     error = log_z - trend
     votes = np.exp(-0.5 * ((error[:, None] - error[None]) / _VOTE_STD) ** 2).sum(axis=1)
-    return error[_most_votes(votes, error, lambda a, b: abs(float(a - b)), max_starts)]
+    return error[_most_votes(votes, error[:, None], max_starts)]
 
 
-def _most_votes(
-    votes: FloatArray, guesses: FloatArray, distance: Callable[[Any, Any], float], max_starts: int
-) -> list[int]:
-    """The guesses with most votes, each `_APART` from those before it."""
+def _most_votes(votes: FloatArray, guesses_GK: FloatArray, max_starts: int) -> list[int]:
+    """The guesses with most votes, each `_APART` from those before it, as a mean over the readings."""
+    order = np.argsort(-votes, kind="stable")[: _CONSIDERED * max_starts]
+    guesses, left = guesses_GK[order], np.ones(order.size, np.bool_)
     chosen: list[int] = []
-    for i in np.argsort(-votes, kind="stable")[: _CONSIDERED * max_starts].tolist():
-        if all(distance(guesses[i], guesses[k]) > _APART for k in chosen):
-            chosen.append(i)
-            if len(chosen) == max_starts:
-                break
+    while len(chosen) < max_starts and left.any():
+        i = int(left.argmax())
+        chosen.append(int(order[i]))
+        left &= np.abs(guesses - guesses[i]).mean(axis=1) > _APART
     return chosen
 
 

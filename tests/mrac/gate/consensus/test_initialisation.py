@@ -15,16 +15,14 @@ def samples_of(x: FloatArray | None, z_m: FloatArray, space: str = "depth", nati
 
 
 def test_the_most_voted_that_are_apart() -> None:
-    guesses = np.array([0.0, 0.1, 0.25, 0.26, 0.6, 1.0])
+    guesses = np.array([[0.0], [0.1], [0.25], [0.26], [0.6], [1.0]])
     votes = np.array([5.0, 9.0, 1.0, 4.0, 8.0, 8.0])
-
-    def apart(a: float, b: float) -> float:
-        return abs(a - b)
-
-    assert _most_votes(votes, guesses, apart, 6) == [1, 4, 5]
-    assert _most_votes(votes, guesses, apart, 2) == [1, 4]
-    edge = np.array([0.0, 0.25, 0.5001])
-    assert _most_votes(np.array([3.0, 2.0, 1.0]), edge, apart, 3) == [0, 2], "a quarter itself is not apart"
+    assert _most_votes(votes, guesses, 6) == [1, 4, 5]
+    assert _most_votes(votes, guesses, 2) == [1, 4]
+    edge = np.array([[0.0], [0.25], [0.5001]])
+    assert _most_votes(np.array([3.0, 2.0, 1.0]), edge, 3) == [0, 2], "a quarter itself is not apart"
+    lines = np.array([[0.0, 0.0], [0.6, -0.4], [0.3, 0.1]])
+    assert _most_votes(np.array([3.0, 2.0, 1.0]), lines, 3) == [0, 1], "as a mean, whatever the sign"
 
 
 def test_shifts_are_where_readings_agree() -> None:
