@@ -38,8 +38,9 @@ class Beforehand:
 
     def used(self, has_value: BoolArray | None) -> Usable:
         """The usable anchors; `has_value` (H, W) is where relative depth has a value, None without it."""
+        anywhere: Usable = self._used_anywhere
         if has_value is None or has_value.all():
-            return self._used_anywhere
+            return anywhere
         return usable(self._anchors, self.appearance.shape, has_value)
 
     @computed_once

@@ -45,5 +45,5 @@ def test_the_number_of_cores_changes_nothing(method: str, monkeypatch: pytest.Mo
         for module in (parallel, onnx_session):
             monkeypatch.setattr(module, "num_cores", lambda cores=cores: cores)
         depths.append(Calibrator(method)(frame.image, frame.anchors).depth_m)
-    np.testing.assert_array_equal(*depths)
+    np.testing.assert_array_equal(depths[0], depths[1])
     assert [len(one) for one in kept] == ([0, 1] if method == "fast" else [0, 0])

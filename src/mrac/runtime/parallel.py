@@ -4,6 +4,7 @@ import _thread
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
@@ -59,7 +60,7 @@ def map_spans(count: int, work: Callable[[int, int], _Result]) -> list[_Result]:
     if workers <= 1:
         return [work(0, count)] if count else []
     spans = list(pairwise(count * i // workers for i in range(workers + 1)))
-    others = [_Task(lambda a=a, b=b: work(a, b)) for a, b in spans[1:]]
+    others = [_Task(partial(work, *span)) for span in spans[1:]]
     try:
         first = work(*spans[0])
     finally:
