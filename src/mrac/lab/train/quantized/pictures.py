@@ -1,0 +1,72 @@
+"""The pictures that the 8-bit network learns from, set by set, and those that it is measured on."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from mrac.conventions import ImageArray
+from mrac.errors import ContractError
+from mrac.lab.data.manifest import Frame, read_manifest
+from mrac.lab.train.frames import Frames, scene_of, shrink
+
+_HELD = 8  # of every so many scenes of a set, or frames of a set with few scenes, one is measured on
+_FOCAL = (
+    0.9  # over the width: what views are turned by; the teacher answers for what they show, so it need not be right
+)
+_NUM_PIXELS = 420 * 560
+
+
+def load_pictures(folders: tuple[Path, ...]) -> tuple[list[Frames], list[list[Frame]]]:
+    """The pictures of packs, without depth.
+
+    Args:
+        folders: each with a manifest.csv.
+
+    Returns:
+        To learn from, one `Frames` per set with a depth of one pixel, 0; and the frames to measure on, per set.
+
+    Raises:
+        ContractError: a set has fewer than two frames, a manifest is missing, or a picture cannot be read.
+    """
+    by_set: dict[str, list[Frame]] = {}
+    for folder in folders:
+        for frame in read_manifest(folder):
+            by_set.setdefault(frame.row["set"], []).append(frame)
+    learned, held = [], []
+    for name, frames in by_set.items():
+        if len(frames) < 2:
+            raise ContractError(f"train/quantize: set {name} has {len(frames)} frame; two or more are needed")
+        measured = _held_out(frames)
+        learned.append(_load([frame for frame in frames if frame.name not in measured]))
+        held.append([frame for frame in frames if frame.name in measured])
+    return learned, held
+
+
+def _held_out(frames: list[Frame]) -> set[str]:
+    """Names of every eighth scene's frames; of a set with few scenes, the last eighth of its frames."""
+    scenes = sorted({scene_of(frame) for frame in frames})
+    if len(scenes) >= _HELD:
+        chosen = set(scenes[_HELD - 1 :: _HELD])
+        return {frame.name for frame in frames if scene_of(frame) in chosen}
+    return {frame.name for frame in frames[-max(1, len(frames) // _HELD) :]}
+
+
+def _load(frames: list[Frame]) -> Frames:
+    def read(frame: Frame) -> ImageArray:
+        image = frame.image()
+        return shrink(image, np.zeros(image.shape[:2], np.float32), _NUM_PIXELS)[0]
+
+    with ThreadPoolExecutor() as pool:
+        images = list(pool.map(read, frames))
+    h, w = (min(image.shape[axis] for image in images) for axis in (0, 1))
+    stacked = np.stack([image[:h, :w] for image in images]).transpose(0, 3, 1, 2)
+    num = len(frames)
+    return Frames(
+        torch.from_numpy(np.ascontiguousarray(stacked)),
+        torch.zeros(num, 1, 1),
+        torch.full((num,), w * _FOCAL),
+        tuple(frame.name for frame in frames),
+        tuple(map(scene_of, frames)),
+    )
