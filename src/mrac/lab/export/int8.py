@@ -11,23 +11,29 @@ from mrac.errors import MissingExtra
 from mrac.foundation.embedded import network_input
 from mrac.lab.export.onnx import OUTPUT, write_model
 
-# With residual sums in 8 bits as well, the field is off by 3 % in place of 1 %; the first and the last convolution are
-# a tenth of the time and see the image and the depth itself.
+# The first and the last convolution are a tenth of the time and see the image and the depth itself. Sums are not asked
+# for, but ONNX Runtime adds in 8 bits wherever two 8-bit tensors are added to become one: 21 sums of this network. In
+# single precision those would change the field by a fortieth of its error, and take the time that they save elsewhere.
 _IN_8_BITS: Final = ("Conv", "Clip")
 
 
 def quantize(network: Path, images: Iterable[ImageArray], out: Path) -> None:
-    """Writes `network`, a file of `mrac train foundation`, with its convolutions in 8 bits.
+    """Writes `network` with its convolutions in 8 bits to the .onnx file `out`; see `calibrated`."""
+    write_model(calibrated(network, images), out)
+
+
+def calibrated(network: Path, images: Iterable[ImageArray]) -> Any:
+    """`network`, a file of `mrac train foundation`, with its convolutions in 8 bits: a model of the onnx package.
 
     Ranges of activations are the means over `images` of each image's extremes. The extremes over all of them are far
     wider: on training frames of NYUv2 and KITTI they cost 12 to 14 % more error of the depth, in place of 2 to 4 %.
-    Near scenes lose more with either (docs/realtime.md). Percentiles over indoor frames doubled the error on streets.
-    Weights have 7 bits, so that sums of two products fit into the 16 bits in which processors without VNNI add them.
+    Near scenes lose more with either. Percentiles over indoor frames doubled the error on streets. What ships is
+    fine-tuned from there (`lab/train/quantized`). Weights have 7 bits, so that sums of two products fit into the 16
+    bits in which processors without VNNI add them.
 
     Args:
         network: .onnx file in single precision.
         images: (H, W, 3) uint8 each, of all kinds of scenes that the network is for.
-        out: .onnx file.
 
     Raises:
         MissingExtra: `onnx` is not installed.
@@ -63,8 +69,7 @@ def quantize(network: Path, images: Iterable[ImageArray], out: Path) -> None:
             )
         finally:
             logging.disable(logging.NOTSET)
-        model = onnx.load(written)
-    write_model(model, out)
+        return onnx.load(written)
 
 
 def _reader(images: Iterable[ImageArray]) -> Any:
