@@ -23,6 +23,7 @@ _ANCHORS_PER_TILE: Final = 6.0  # the nearest 48 then reach past the tile's own 
 _MIN_TILE_PX: Final = 4
 # Each band solves its tiles anew: at this size that is lost in the noise, and the features take 32 MB per core.
 _BAND_PIXELS: Final = 1 << 20
+_MORE: Final = 15  # anchors that are looked at where the last of the nearest is as far as the next
 
 
 class Tiling(NamedTuple):
@@ -49,17 +50,40 @@ class Band(NamedTuple):
     points: NDArray[np.float32]
 
 
-def tiling(uv_px: FloatArray, shape: tuple[int, int]) -> Tiling:
-    """Lays tiles over an image of `shape` (H, W) so that each holds a few of the anchors at `uv_px` (K, 2)."""
+def layout(num_anchors: int, shape: tuple[int, int]) -> tuple[int, int, int]:
+    """Side, rows and columns of the tiles of an image of `shape` (H, W), each of which holds a few of the anchors."""
     H, W = shape
-    side = max(_MIN_TILE_PX, round((H * W / len(uv_px) * _ANCHORS_PER_TILE) ** 0.5))
-    rows, columns = -(-(H - 1) // side) + 1, -(-(W - 1) // side) + 1
+    side = max(_MIN_TILE_PX, round((H * W / num_anchors * _ANCHORS_PER_TILE) ** 0.5))
+    return side, -(-(H - 1) // side) + 1, -(-(W - 1) // side) + 1
+
+
+def tiling(uv_px: FloatArray, shape: tuple[int, int], step: int) -> Tiling:
+    """Lays tiles over a grid of `shape` nodes, `step` pixels apart, for the anchors at `uv_px` (K, 2)."""
+    side, rows, columns = layout(len(uv_px), shape)
     v, u = np.divmod(np.arange(rows * columns), columns)
-    centres = np.stack([u, v], axis=1) * float(side)
-    _, nearest = KDTree(uv_px).query(centres, k=NUM_NEAREST, workers=num_cores())
-    spread = np.broadcast_to(farthest_points(np.ascontiguousarray(uv_px), NUM_SPREAD), (len(centres), NUM_SPREAD))
+    # In pixels, not in nodes: of anchors at whole pixels, distances that are equal are then found to be.
+    nearest = nearest_anchors(uv_px, np.stack([u, v], axis=1) * float(side * step))
+    spread = np.broadcast_to(farthest_points(np.ascontiguousarray(uv_px), NUM_SPREAD), (len(nearest), NUM_SPREAD))
     repeated = (spread[:, :, None] == nearest[:, None, :]).any(axis=2)
     return Tiling(side, rows, columns, np.concatenate([nearest, np.where(repeated, -1, spread)], axis=1))
+
+
+def nearest_anchors(uv_px: FloatArray, centres_T2: FloatArray) -> NDArray[np.int64]:
+    """(T, NUM_NEAREST) the anchors (K, 2) nearest to each centre, K > NUM_NEAREST; of equally far ones the first.
+
+    A tree alone would take any of these: often at whole pixels, and not the same ones as the device in `mrac.gpu`.
+    """
+    tree, K = KDTree(uv_px), len(uv_px)
+    distance, nearest = tree.query(centres_T2, k=NUM_NEAREST + 1, workers=num_cores())
+    chosen: NDArray[np.int64] = nearest[:, :NUM_NEAREST].astype(np.int64)
+    tied, num = np.flatnonzero(distance[:, -1] == distance[:, -2]), NUM_NEAREST + 1
+    while tied.size:
+        num = min(num + _MORE, K)
+        distance, nearest = tree.query(centres_T2[tied], k=num, workers=num_cores())
+        order = np.lexsort((nearest, distance), axis=1)[:, :NUM_NEAREST]
+        chosen[tied] = np.take_along_axis(nearest, order, axis=1)
+        tied = tied[(distance[:, -1] == distance[:, NUM_NEAREST - 1]) & (num < K)]
+    return chosen
 
 
 @kernel
@@ -118,20 +142,21 @@ def _predict_tile_row(
 
 
 def predict_tiled(
-    uv_px: FloatArray, features: PixelFeatures, observations: Observations
+    uv_px: FloatArray, features: PixelFeatures, step: int, observations: Observations
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
     """Tile by tile what `posterior` and `predict` of `gp.posterior` give with all anchors at once.
 
     Args:
-        uv_px: (K, 2) positions, K > NUM_NEAREST, in nodes of the features' grid (H, W), which here are the pixels.
-        features: of the nodes.
+        uv_px: (K, 2) positions, K > NUM_NEAREST.
+        features: of the nodes of a grid (H, W), which here are the pixels.
+        step: pixels between the nodes.
         observations: what the process is conditioned on.
 
     Returns:
         Posterior mean and explained variance, (H · W,) each, and the observations' squared Mahalanobis length.
     """
     H, W = features.grid
-    tiles = tiling(uv_px, features.grid)
+    tiles = tiling(uv_px, features.grid, step)
     mean = np.zeros(H * W, np.float32)
     explained = np.zeros(H * W, np.float32)
     mahalanobis2 = np.zeros(tiles.rows)

@@ -128,7 +128,7 @@ class Kriging(WeightedProcessOptions, Head):
 
             for_each_span(len(bands), work)
         else:
-            mean, explained, length2 = predict_tiled(samples.uv_px / step, features, observations)
+            mean, explained, length2 = predict_tiled(samples.uv_px, features, step, observations)
         share = spread(samples.uv_px, *scene.image.shape[:2])
         amplitude_var = self.amplitude_var(prior, length2, len(samples), share)
         variance = np.subtract(np.float32(PRIOR_VAR), explained, out=explained)
