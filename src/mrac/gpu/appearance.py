@@ -1,59 +1,44 @@
-"""Colour and regions of a batch of images on a device, and the features of pixels; see `mrac.gp.features`."""
+"""Colour and regions of a batch of images on a device, and the features of readings; see `mrac.gp.features`."""
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mrac.conventions import FloatArray
 from mrac.gp.features import _EDGE, _SMOOTHNESS, _WEAKEST, LengthScales, cell_grid
 from mrac.gp.kernel import FARTHEST
 from mrac.gpu.foundation import as_planes, constant, to_bytes
 from mrac.gpu.linear_algebra import inverse
-from mrac.gpu.resampling import resize_matrix, row_matrix
+from mrac.gpu.resampling import resize_matrix
 
 
 class BatchAppearance(nn.Module):
-    """Features of images of one size, at readings and at the nodes of a grid.
+    """Colour and regions of images of one size, and the features of readings.
 
     Args:
         shape: (H, W) of the images.
-        step: pixels between the nodes.
 
     Attributes:
-        grid: (rows, columns) of nodes.
+        cells: (h, w) of colour and regions.
     """
 
     box_rows: Tensor
     box_columns: Tensor
     places: Tensor
     wide_columns: Tensor
-    node_rows: Tensor
-    node_columns: Tensor
-    node_v: Tensor
-    node_u: Tensor
-    node_position: Tensor
     far: Tensor
 
-    def __init__(self, shape: tuple[int, int], step: int) -> None:
+    def __init__(self, shape: tuple[int, int]) -> None:
         super().__init__()
         H, W = self.shape = shape
         h, w = self.cells = cell_grid(H, W)
-        self.grid = rows, columns = -(-(H - 1) // step) + 1, -(-(W - 1) // step) + 1
         lengths = LengthScales()
-        # To the last bit as in the reference: it decides which of two readings as near as each other is the nearer.
-        self.per_px = float(np.float32(1.0 / (lengths.position * min(H, W))))
+        self.per_px = per_pixel(shape)
         constant(self, "box_rows", resize_matrix(H, h, "box", of_bytes=True))
         constant(self, "box_columns", resize_matrix(W, w, "box", of_bytes=True).T)
         v, u = np.mgrid[0:h, 0:w]
         constant(self, "places", np.stack([(u + 0.5) * (W / w), (v + 0.5) * (H / h)]) / min(H, W))
-        wide = resize_matrix(w, W, "bilinear")
-        constant(self, "wide_columns", wide.T, torch.float32)
-        at_v, at_u = np.minimum(step * np.arange(rows), H - 1), np.minimum(step * np.arange(columns), W - 1)
-        constant(self, "node_rows", row_matrix(at_v, H, h), torch.float32)
-        constant(self, "node_columns", wide[at_u].T, torch.float32)
-        constant(self, "node_v", at_v, torch.int64)
-        constant(self, "node_u", at_u, torch.int64)
-        down, right = np.meshgrid(step * np.arange(rows), step * np.arange(columns), indexing="ij")
-        constant(self, "node_position", np.stack([right, down]) * self.per_px, torch.float32)
+        constant(self, "wide_columns", wide_matrix(w, W).T, torch.float32)
         constant(self, "far", np.array([lengths.colour] * 3 + [lengths.region] * 2)[:, None, None], torch.float32)
 
     def forward(self, images_BHW3: Tensor) -> Tensor:
@@ -63,13 +48,6 @@ class BatchAppearance(nn.Module):
         colour = torch.stack([(red + green + blue) / 3.0, red - green, (red + green) / 2.0 - blue], dim=1)
         regions = smooth_within_edges(self.places, colour)
         return torch.cat([colour, regions], dim=1).to(torch.float32) / self.far
-
-    def at_nodes(self, cells_B5hw: Tensor, relative_feature_BHW: Tensor) -> Tensor:
-        """(B, rows · columns, NUM_FEATURES) float32 at the nodes."""
-        seen = self.node_rows @ (cells_B5hw @ self.node_columns)
-        relative = relative_feature_BHW[:, self.node_v[:, None], self.node_u]
-        position = self.node_position.expand(len(seen), -1, -1, -1)
-        return torch.cat([position, seen, relative[:, None]], dim=1).flatten(2).mT.contiguous()
 
     def at_readings(self, cells_B5hw: Tensor, uv_px_BK2: Tensor) -> Tensor:
         """(B, K, 7) float32 features without relative depth; between pixels, as bilinear reading gives them."""
@@ -85,6 +63,19 @@ class BatchAppearance(nn.Module):
                     value = wide.gather(2, (line * W + column)[:, None].expand(-1, 5, -1))
                     total = total + value * (in_row * in_line * in_column)[:, None]
         return torch.cat([uv_px_BK2 * self.per_px, total.mT], dim=2).to(torch.float32)
+
+
+def per_pixel(shape: tuple[int, int]) -> float:
+    """Position as a feature, for a pixel of images of `shape` (H, W).
+
+    To the last bit as in the reference: it decides which of two readings as near as each other is the nearer.
+    """
+    return float(np.float32(1.0 / (LengthScales().position * min(shape))))
+
+
+def wide_matrix(num_cells: int, width: int) -> FloatArray:
+    """(width, num_cells) weights of the cells along an axis of `width` pixels."""
+    return resize_matrix(num_cells, width, "bilinear")
 
 
 def relative_feature(x: Tensor, low: Tensor, high: Tensor) -> Tensor:

@@ -13,15 +13,16 @@ from mrac.anchors._validity import usable
 from mrac.arguments import check_call
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
-from mrac.gate.consensus import _GROUP_SIZE
 from mrac.gpu import linear_algebra
 from mrac.gpu.graph import Recording
 from mrac.gpu.stages import GpuResult, Stages
-from mrac.head.kriging import node_step
 
 __all__ = ["GpuCalibrator", "GpuFrame", "GpuResult", "Tuning"]
 
-BUCKETS: Final = (16, 32, 64, 128, _GROUP_SIZE)  # numbers of readings that are recorded; a frame is padded to one
+# Numbers of readings that are recorded; a frame is padded to one. From 160 on readings are judged in groups, beyond 256
+# the head works in tiles.
+BUCKETS: Final = (16, 32, 64, 128, 160, 256, 320, 640, 1024)
+MAX_ANCHORS: Final = BUCKETS[-1]
 _MAX_PIXELS: Final = 1 << 24  # that torch can put in order, and far beyond what a batch needs
 
 
@@ -41,8 +42,8 @@ class Tuning:
     """How a `GpuCalibrator` computes; but for `max_dense` no choice changes a result.
 
     Attributes:
-        max_dense: the most readings of a frame that may lie in dense clusters; None is all, as in the reference. Fewer
-            take less time: of clusters beyond, readings are judged as if they lay apart.
+        max_dense: the most readings of a group, 160 or less, that may lie in dense clusters; None is all, as in the
+            reference. Fewer take less time: of clusters beyond, readings are judged as if they lay apart.
         own_kernels: whether inverses are computed by `mrac.gpu.kernels` in place of cuSOLVER; on a GPU alone.
         compile: whether `torch.compile` fuses kernels before they are recorded: minutes more at the warm-up.
     """
@@ -57,14 +58,14 @@ class GpuCalibrator:
 
     That is the method `default` with both passes of the network in single precision; 8 bits are for processors.
 
-    Batches of any number of frames up to `batch` are padded to a power of two, readings to one of 16, 32, 64, 128 and
-    160, and each such size is recorded as one CUDA graph by `warm_up`. Nothing then waits for the host. On the device
-    `cpu` the same runs as it is, for tests.
+    Batches of any number of frames up to `batch` are padded to a power of two, readings to one of `BUCKETS`, and each
+    such size is recorded as one CUDA graph by `warm_up`. Nothing then waits for the host. On the device `cpu` the same
+    runs as it is, for tests.
 
     Args:
         shape: (H, W) of all images.
         batch: the most frames at once.
-        max_anchors: the most readings of a frame, up to 160: of more, the reference judges groups one after the other.
+        max_anchors: the most readings of a frame, up to 1024.
         device: as torch names it.
         network_dtype: in which the network computes: `float32` as the reference; `float16` and `bfloat16` are faster,
             and no longer equal to 1e-4. Gate, fit and kriging are not affected.
@@ -89,7 +90,7 @@ class GpuCalibrator:
         self.device = torch.device(device)
         _check(shape, batch, max_anchors, network_dtype, self.device)
         dense = max_anchors if tuning.max_dense is None else tuning.max_dense
-        self.stages = Stages(shape, getattr(torch, network_dtype), dense).to(self.device)
+        self.stages = Stages(shape, getattr(torch, network_dtype), self._sizes(), dense).to(self.device)
         self.stages.eval().requires_grad_(False)
         self._own_kernels = tuning.own_kernels and self.device.type == "cuda"
         if tuning.compile:
@@ -99,8 +100,10 @@ class GpuCalibrator:
     def sizes(self) -> list[tuple[int, int]]:
         """(frames, readings) of every size that `warm_up` records."""
         frames = sorted({*(1 << i for i in range(self.batch.bit_length())), self.batch})
-        readings = sorted({*(n for n in BUCKETS if n < self.max_anchors), self.max_anchors})
-        return [(B, K) for B in frames if self.batch >= B for K in readings]
+        return [(B, K) for B in frames if self.batch >= B for K in self._sizes()]
+
+    def _sizes(self) -> list[int]:
+        return sorted({*(n for n in BUCKETS if n < self.max_anchors), self.max_anchors})
 
     def warm_up(self, sizes: Sequence[tuple[int, int]] | None = None) -> None:
         """Records every size, or only these of `sizes()`; seconds for each. A call of another size is refused."""
@@ -230,15 +233,10 @@ def _check(shape: tuple[int, int], batch: int, max_anchors: int, dtype: str, dev
         raise ContractError(
             f"gpu: images of {H} × {W} were asked for; sides >= 1 and up to {_MAX_PIXELS} pixels are needed"
         )
-    if batch < 1 or not 1 <= max_anchors <= _GROUP_SIZE:
+    if batch < 1 or not 1 <= max_anchors <= MAX_ANCHORS:
         raise ContractError(
             f"gpu: batch {batch} and max_anchors {max_anchors} arrived; batch >= 1 and max_anchors from 1 to "
-            f"{_GROUP_SIZE} are needed: beyond that use mrac.Calibrator"
-        )
-    if node_step(shape, max_anchors) != node_step(shape, 1):
-        raise ContractError(
-            f"gpu: on images of {H} × {W} the grid of the head depends on the number of readings up to {max_anchors}; "
-            "ask for fewer max_anchors"
+            f"{MAX_ANCHORS} are needed: beyond that use mrac.Calibrator"
         )
     if dtype not in ("float32", "float16", "bfloat16"):
         raise ContractError(f"gpu: network_dtype {dtype!r} arrived; float32, float16 or bfloat16 is needed")

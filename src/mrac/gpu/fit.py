@@ -9,9 +9,10 @@ from torch import Tensor, nn
 from mrac.fit._relations import _MAX_BEND, _MAX_SLOPE, relations
 from mrac.fit.base import PRIOR_DEPTH_M
 from mrac.fit.evidence import _KNOTS, _MAX_STD, _NEGLIGIBLE, _POINTS, _TYPICAL, _ZOOMS, Evidence
+from mrac.gpu.dealing import MAX_FITTED, fitted_table
 from mrac.gpu.foundation import constant
 from mrac.gpu.linear_algebra import inverse_root, without_padding
-from mrac.gpu.padded import least, median_of, most
+from mrac.gpu.padded import first_of, least, median_of, most, taken
 from mrac.gpu.process import process_covariance, student_t_log_density
 
 
@@ -63,8 +64,13 @@ class Curve(NamedTuple):
 
 
 class BatchFit(nn.Module):
-    """`mrac.fit.evidence.Evidence` at its defaults, for fields of log depth."""
+    """`mrac.fit.evidence.Evidence` at its defaults, for fields of log depth.
 
+    Args:
+        max_anchors: the most readings of a frame.
+    """
+
+    fitted: Tensor
     knots: Tensor
     grid: Tensor
     power: Tensor
@@ -72,9 +78,10 @@ class BatchFit(nn.Module):
     log_prior: Tensor
     declared: Tensor
 
-    def __init__(self) -> None:
+    def __init__(self, max_anchors: int) -> None:
         super().__init__()
         self.fit = Evidence()
+        constant(self, "fitted", fitted_table(max_anchors), torch.bool)
         found = relations("log_depth", True, 0.0, 1.0, self.fit)
         # The first has the field's own contrast, the others that of the prior: see `_contrasts`.
         assert [r.own for r in found] == [True] + [False] * (len(found) - 1)
@@ -104,12 +111,32 @@ class BatchFit(nn.Module):
         flat = (farthest - nearest) <= (1e-9 * most(x.abs(), there)[:, 0]).clamp(min=1e-30)
         simple = flat | (num < 2) | ~readings.use_relative
         low, high = torch.where(simple, 0.0, low), torch.where(simple, 1.0, high)
-        averaged = self._averaged(features, torch.where(there, x, 0.0), log_z, readings.weight, there, low, high)
+        some = self._some(there, x, (features, torch.where(there, x, 0.0), log_z, readings.weight))
+        averaged = self._averaged(*some, low, high)
         # One unknown, the shift: from the medians, or without a reading from a room of the prior's depth.
         middle = torch.where(num > 0, median_of(x, there)[:, 0], x_range.mean(dim=1))
         level = torch.where(num > 0, median_of(log_z, there)[:, 0], float(np.log(PRIOR_DEPTH_M)))
         line = torch.where(readings.use_relative[:, None], self.knots + (level - middle)[:, None], level[:, None])
         return Curve(low, high, self.knots, torch.where(simple[:, None], line, averaged))
+
+    def _some(
+        self, there: Tensor, x: Tensor, values: tuple[Tensor, Tensor, Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """`values` (B, K, ...) of the readings that a curve is fitted to, and which there are; see `Evidence.solve`.
+
+        The number of fitted readings is known on the device alone, and with it which of them are used.
+        """
+        if there.shape[1] <= MAX_FITTED - 2:
+            return *values, there
+        place = (there.cumsum(dim=1) - 1).clamp(min=0)
+        used = self.fitted[there.sum(dim=1)].gather(1, place)
+        # The ends determine a curve best; of equals the first, as the reference.
+        for at in (torch.where(there, x, torch.inf).argmin(dim=1), torch.where(there, x, -torch.inf).argmax(dim=1)):
+            used = used.scatter(1, at[:, None], True)
+        used = used & there
+        chosen = first_of(used, MAX_FITTED)
+        features, some_x, log_z, weight = (taken(part, chosen) for part in values)
+        return features, some_x, log_z, weight, taken(used, chosen)
 
     def _averaged(
         self, features: Tensor, x: Tensor, log_z: Tensor, weight: Tensor, there: Tensor, low: Tensor, high: Tensor

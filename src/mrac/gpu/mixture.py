@@ -60,7 +60,7 @@ class Models(NamedTuple):
         error: (Q, K) log reading less trend, less the median of that.
         in_range: (Q, K) density of an outlier anywhere in the range of the readings.
         sentinel: (Q, K) and of one of a repeated value.
-        repeated: (Q, K) whether a value is repeated.
+        repeated: (Q, K) whether a value is repeated in its frame.
         counts: (Q, C) Dirichlet prior of the kinds; 0 for a sentinel where no value is repeated.
         valid: (Q, K).
         amplitude: (Q,) the mode of its prior.
@@ -87,8 +87,8 @@ class Models(NamedTuple):
         """(Q, 1) number of readings."""
         return self.valid.sum(dim=1, keepdim=True).double()
 
-    def take(self, which: Tensor) -> "Models":
-        """The models of these numbers, copies included."""
+    def take(self, which: Tensor | slice) -> "Models":
+        """The models of these numbers; copies of them, but for a slice."""
         blocks = Blocks(*(part[which] for part in self.blocks))
         tensors = {name: part[which] for name, part in self._asdict().items() if isinstance(part, Tensor)}
         return self._replace(blocks=blocks, **tensors)  # type: ignore[arg-type]
@@ -160,16 +160,19 @@ def _uniform(residual: Tensor, low: float, high: float) -> Tensor:
     return _FLOOR + (1.0 / (high - low) - _FLOOR) * inside
 
 
+class ModelInput(NamedTuple):
+    """What is known of Q models beside their readings; see `Models`."""
+
+    valid: Tensor
+    repeated: Tensor
+    amplitude: Tensor
+
+
 def make_models(
-    z_m: Tensor,
-    trend: Tensor,
-    features_QKF: Tensor,
-    valid: Tensor,
-    amplitude: Tensor,
-    options: MixtureOptions,
-    max_dense: int,
+    z_m: Tensor, trend: Tensor, features_QKF: Tensor, known: ModelInput, options: MixtureOptions, max_dense: int
 ) -> Models:
     """Models of (Q, K) readings around trends (Q, K); see `Models`, and `MixtureModel` for what is meant."""
+    valid, repeated, amplitude = known
     log_z = z_m.log()
     error = log_z - trend
     contrast = torch.where(valid, trend - mean_of(trend, valid), 0.0)
@@ -178,7 +181,6 @@ def make_models(
     smooth = (process_covariance(features_QKF, features_QKF) - BIAS_VAR) * both
     common = _SHIFT_STD**2 * both + options.slope_std**2 * contrast[:, :, None] * contrast[:, None]
     nearest, farthest = least(z_m, valid), most(z_m, valid)
-    repeated = repeated_values(z_m, valid)
     # Filled in one by one: a list would be copied from the host, which a recording cannot hold.
     counts = torch.stack([torch.full_like(here[:, 0], count) for count in _KIND_COUNTS], dim=1)
     counts[:, -1] *= repeated.any(dim=1)
@@ -200,11 +202,12 @@ def make_models(
 
 
 def repeated_values(z_m: Tensor, valid: Tensor) -> Tensor:
-    """(Q, K) whether a reading's value, to a tenth of a millimetre, occurs so often that it may be a sentinel."""
+    """(B, K) whether a reading's value, to a tenth of a millimetre, occurs so often that it may be a sentinel."""
     rounded = (z_m * _PER_TENTH_MILLIMETRE).round()
-    same = (rounded[:, :, None] == rounded[:, None]) & valid[:, None]
+    ordered = torch.where(valid, rounded, torch.inf).sort(dim=1).values
+    first, last = (torch.searchsorted(ordered, rounded, right=right) for right in (False, True))
     enough = (_SENTINEL_SHARE * valid.sum(dim=1, keepdim=True)).clamp(min=_SENTINEL_COUNT)
-    return (same.sum(dim=2) >= enough) & valid
+    return (last - first >= enough) & valid
 
 
 def dense_clusters(positions_QK2: Tensor, valid: Tensor, max_dense: int) -> tuple[Blocks, Tensor]:

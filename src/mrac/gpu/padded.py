@@ -47,3 +47,14 @@ def covered_area(positions_K2: Tensor, valid: Tensor) -> Tensor:
     u, v = ((part - mean_of(part, valid)) * valid for part in positions_K2.unbind(-1))
     uu, vv, uv = ((a * b).sum(dim=-1) / (num - 1).clamp(min=1) for a, b in ((u, u), (v, v), (u, v)))
     return 12.0 * (uu * vv - uv * uv).clamp(min=0.0).sqrt()
+
+
+def first_of(there: Tensor, num: int) -> Tensor:
+    """(B, num) the places of the first `num` of those that are `there` (B, K), in order; then of others."""
+    return (~there).to(torch.int8).sort(dim=1, stable=True).indices[:, :num]
+
+
+def taken(values: Tensor, which_BN: Tensor) -> Tensor:
+    """(B, N, ...) of values (B, K, ...)."""
+    index = which_BN.reshape(*which_BN.shape, *([1] * (values.dim() - 2)))
+    return values.gather(1, index.expand(-1, -1, *values.shape[2:]))

@@ -1,6 +1,7 @@
 """All stages of the method `default` on a device, as one function of tensors of fixed shapes."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +13,7 @@ from mrac.gpu.appearance import BatchAppearance, relative_feature, sample_biline
 from mrac.gpu.fit import BatchFit, Readings
 from mrac.gpu.foundation import BatchFoundation, constant
 from mrac.gpu.gate import BatchGate, GateInput
-from mrac.gpu.kriging import BatchKriging
-from mrac.head.kriging import node_step
+from mrac.gpu.kriging import MAX_EXACT, BatchKriging
 from mrac.relative import RANGE_QUANTILES, TYPICAL_PIXELS
 
 
@@ -44,19 +44,25 @@ class Stages(nn.Module):
     Args:
         shape: (H, W) of the images.
         network_dtype: in which the network computes.
+        sizes: numbers of readings that frames are padded to, ascending.
         max_dense: see `BatchGate`.
     """
 
     around_u: Tensor
     around_v: Tensor
 
-    def __init__(self, shape: tuple[int, int], network_dtype: torch.dtype, max_dense: int) -> None:
+    def __init__(
+        self, shape: tuple[int, int], network_dtype: torch.dtype, sizes: Sequence[int], max_dense: int
+    ) -> None:
         super().__init__()
-        step = node_step(shape, 1)
         self.shape = shape
         self.foundation = BatchFoundation(shape, network_dtype)
-        self.appearance = BatchAppearance(shape, step)
-        self.gate, self.fit, self.head = BatchGate(max_dense), BatchFit(), BatchKriging(self.appearance, step)
+        self.appearance = BatchAppearance(shape)
+        self.gate, self.fit = BatchGate(sizes[-1], max_dense), BatchFit(sizes[-1])
+        # One for each size that needs tiles: of these, how many and how large they may be depends on it.
+        few = min(sizes[-1], MAX_EXACT)
+        heads = {num: BatchKriging(shape, self.appearance.cells, num) for num in {few, *sizes} if num >= few}
+        self.heads = nn.ModuleDict({str(num): heads[num] for num in sorted(heads)})
         angle = np.arange(8) * (np.pi / 4.0)
         radius = np.array(_LOCAL_RADII)[:, None] * min(shape)
         constant(self, "around_u", np.append(0.0, radius * np.cos(angle)))
@@ -64,7 +70,7 @@ class Stages(nn.Module):
 
     def compile_parts(self) -> None:
         """Has `torch.compile` fuse what each part does between its matrix products, at the first call of a size."""
-        for part in (self.foundation.network, self.appearance, self.gate, self.fit, self.head):
+        for part in (self.foundation.network, self.appearance, self.gate, self.fit, *self.heads.values()):
             part.compile(dynamic=False)
 
     def forward(self, images_BHW3: Tensor, uv_px_BK2: Tensor, z_m_BK: Tensor, count_B: Tensor) -> GpuResult:
@@ -100,9 +106,13 @@ class Stages(nn.Module):
         gated = self.gate(GateInput(z_m, x, every, self._local_range(relative_BHW, uv_px), valid))
         readings = Readings(uv_px, z_m.log(), x, features, valid, gated.weight, gated.use_relative)
         curve = self.fit(readings, gated.for_fit, relative, x_range)
-        depth_m, sigma_m = self.head(readings, curve, cells_B5hw, relative_BHW)
+        depth_m, sigma_m = self._head(z_m.shape[1])(readings, curve, cells_B5hw, relative_BHW)
         outlier, weight = gated.outlier_probability.float(), gated.weight.float()
         return GpuResult(depth_m, sigma_m, outlier, gated.keep, weight, gated.use_relative)
+
+    def _head(self, num: int) -> nn.Module:
+        """The one for frames padded to `num` readings."""
+        return next(head for size, head in self.heads.items() if int(size) >= num)
 
     def _local_range(self, relative_BHW: Tensor, uv_px_BK2: Tensor) -> Tensor:
         """(B, K, 2) least and largest relative depth around each reading; see `gate.consensus.classifier`."""
