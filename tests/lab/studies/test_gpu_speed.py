@@ -1,31 +1,90 @@
 """The study of the GPU path, run on the CPU; and the paper's gate in torch against the compiled one."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from mrac.lab.studies import gpu_paper, gpu_speed
 from mrac.lab.studies.gpu_paper import theil_sen_keep
 from mrac.lab.studies.gpu_speed import main
+from mrac.lab.studies.gpu_targets import rows
 from mrac.robust_line.theil_sen import theil_sen_mad
 
 
-def test_the_study_runs_on_a_cpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    options = (
-        "--device cpu --shape 60x80 --batches 1 --runs 1 --warmup 0 --frames 1 --precisions float32 --only default"
-    )
-    main([*options.split(), "--only", "default", "--out", str(tmp_path)])
+    yield
     torch.set_num_threads(before)
-    found = json.loads((tmp_path / "gpu_speed.json").read_text(encoding="utf-8"))["default"]
-    assert found["agreement_with_cpu"]["largest_relative_difference"] < 1e-4
-    assert found["agreement_with_cpu"]["verdicts_equal"] == "50 of 50"
-    times = found["timings"]["float32"]["batch 1"]
-    assert times["end_to_end"]["mean_ms"] > times["foundation"]["mean_ms"] > 0.0
-    assert "verdicts_equal" in capsys.readouterr().out
+
+
+def run(folder: Path, options: str) -> dict[str, Any]:
+    main([*options.split(), *["--device", "cpu", "--runs", "1", "--warmup", "0"], "--out", str(folder)])
+    found: dict[str, Any] = json.loads((folder / "gpu_speed.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_study_runs_on_a_cpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = "--shape 60x80 --batches 1 --frames 1 --precisions float32 bfloat16 --variants cusolver --counts 30 170"
+    found = run(tmp_path, f"{options} --only default")["default"]
+    for num in (30, 170):
+        part = found[f"{num} readings, cusolver"]
+        assert part["agreement_with_cpu"]["largest_relative_difference"] < 1e-4
+        assert part["agreement_with_cpu"]["verdicts_equal"] == f"{num} of {num}"
+        times = part["timings"]["float32"]["batch 1"]
+        assert all(times[name]["mean_ms"] > 0.0 for name in ("end_to_end", "foundation", "gate_fit_kriging"))
+        assert part["half_against_single"]["bfloat16"]["depth"] < 0.05
+    assert "gate + fit + kriging, 170 readings" in capsys.readouterr().out
+
+
+def test_the_paper_s_scheme_runs_on_a_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_paper, "_LARGE", {"hidden_size": 64, "num_attention_heads": 2})
+    monkeypatch.setattr(gpu_paper, "covering_size", lambda shape, settings: (56, 70))
+    found = run(tmp_path, "--only paper --paper-layers 4 --paper-batches 1 --paper-sizes 60x80")["paper"]
+    cell = found["60x80, batch 1"]
+    assert cell["eager_over_recorded"] > 0.0
+    assert cell["half_against_single"] < 0.05
+
+
+def test_a_part_that_fails_is_named_and_leaves_what_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> dict[str, Any]:
+        raise RuntimeError("no such kernel")
+
+    monkeypatch.setattr(gpu_speed, "default_on_device", fails)
+    monkeypatch.setattr(gpu_speed, "paper_scheme", lambda *_: {})
+    with pytest.raises(SystemExit):
+        run(tmp_path, "--counts 50 --variants cusolver")
+    assert "FAILED 50 readings, cusolver: RuntimeError: no such kernel" in capsys.readouterr().out
+    assert json.loads((tmp_path / "gpu_speed.json").read_text(encoding="utf-8"))["errors"]
+
+
+def test_the_table_has_every_figure_that_is_to_be_reached() -> None:
+    times = {"end_to_end": {"mean_ms": 2.0}, "gate_fit_kriging": {"mean_ms": 1.5}}
+    waits = {"host_waits": {"cudaMemcpy": 1}, "host_waits_of_the_profiler_itself": {"cudaMemcpy": 1}}
+    default = {
+        "timings": {"float16": {"batch 1": times, "batch 64": {"end_to_end_ms_per_frame": 0.15}}},
+        "half_against_single": {"float16": {"depth": 0.001}},
+        "profile": waits,
+    }
+    paper = {"ms_per_frame": 7.0, "eager_over_recorded": 4.0, "half_against_single": 0.001}
+    cells = ("480x640, batch 1", "480x640, batch 32", "352x1216, batch 1", "352x1216, batch 32")
+    found = rows({"default": {"50 readings": default}, "paper": dict.fromkeys(cells, paper)})
+    missed = {row.what for row in found if not row.met}
+    assert len(found) == 5 + 3 + 1 + 4
+    assert missed == {
+        "gate + fit + kriging, 50 readings, float16",
+        "DAv2-L, gate, fit, head, 480x640, batch 32, a frame",
+        "the paper's scheme in eager float32 takes longer",
+    }
+    assert "MISSED" in str(next(row for row in found if not row.met))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -56,7 +56,7 @@ def depth_anything_large(num_layers: int = 24) -> nn.Module:
     )
     config = DepthAnythingConfig(
         backbone_config=backbone,
-        reassemble_hidden_size=1024,
+        reassemble_hidden_size=_LARGE["hidden_size"],
         neck_hidden_sizes=[256, 512, 1024, 1024],
         fusion_hidden_size=256,
     )
@@ -150,9 +150,17 @@ def paper_scheme(given: argparse.Namespace, timed: Callable[..., dict[str, float
             ratio = times["single, eager"]["mean_ms"] / times["half, recorded"]["mean_ms"]
             per_frame = times["half, recorded"]["mean_ms"] / batch
             cell = {"network_input": eager.size, **times, "ms_per_frame": per_frame, "eager_over_recorded": ratio}
+            cell["half_against_single"] = _difference(eager, half, inputs)
             found[f"{shape[0]}x{shape[1]}, batch {batch}"] = cell
             print(f"{shape[0]}x{shape[1]}, batch {batch}: {cell}", flush=True)
     return found
+
+
+def _difference(eager: PaperScheme, half: PaperScheme, inputs: tuple[Tensor, Tensor, Tensor]) -> float:
+    """Mean relative difference of the foundation's output in half precision from that in single."""
+    with torch.inference_mode():
+        single, other = (scheme.relative(inputs[0][:1]) for scheme in (eager, half))
+        return float(((other - single).abs().mean() / single.abs().mean()).item())
 
 
 def _variants(
