@@ -26,10 +26,10 @@ HEAVY = (
 ADAPTERS = frozenset(
     ("mrac.foundation._depth_anything", "mrac.foundation._depth_pro", "mrac.foundation._dpt", "mrac.foundation._family",
      "mrac.foundation._network", "mrac.foundation._zoedepth", "mrac.vi_depth.checkpoint", "mrac.vi_depth.network",
-     "mrac.gpu.appearance", "mrac.gpu.calibrator", "mrac.gpu.classifier", "mrac.gpu.fit", "mrac.gpu.foundation",
-     "mrac.gpu.gate", "mrac.gpu.graph", "mrac.gpu.kernels", "mrac.gpu.kriging", "mrac.gpu.linear_algebra",
-     "mrac.gpu.mixture", "mrac.gpu.network", "mrac.gpu.padded", "mrac.gpu.process", "mrac.gpu.published",
-     "mrac.gpu.stages")
+     "mrac.gpu.appearance", "mrac.gpu.calibrator", "mrac.gpu.classifier", "mrac.gpu.dealing", "mrac.gpu.fit",
+     "mrac.gpu.foundation", "mrac.gpu.gate", "mrac.gpu.graph", "mrac.gpu.hypotheses", "mrac.gpu.kernels",
+     "mrac.gpu.kriging", "mrac.gpu.linear_algebra", "mrac.gpu.mixture", "mrac.gpu.network", "mrac.gpu.nodes",
+     "mrac.gpu.padded", "mrac.gpu.process", "mrac.gpu.published", "mrac.gpu.stages", "mrac.gpu.tiles")
 )  # fmt: skip
 FUNCTION_LINES, MODULE_LINES = 60, 300
 
