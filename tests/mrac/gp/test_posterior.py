@@ -8,8 +8,17 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from mrac.gp.features import LengthScales, features_without_image
-from mrac.gp.kernel import BIAS_VAR, FINE, FINE_VAR, NUM_FEATURES, PRIOR_VAR, WeightedProcessOptions, covariance
-from mrac.gp.posterior import Observations, posterior, predict
+from mrac.gp.kernel import (
+    BIAS_VAR,
+    FINE,
+    FINE_VAR,
+    NUM_FEATURES,
+    PRIOR_VAR,
+    WeightedProcessOptions,
+    covariance,
+    two_scales,
+)
+from mrac.gp.posterior import Observations, _covariances, posterior, predict
 
 SMOOTH = Matern(1.0, nu=1.5) + ConstantKernel(FINE_VAR) * Matern(1.0 / FINE, nu=1.5)
 
@@ -69,3 +78,14 @@ def test_nothing_is_farther_than_a_hundred_lengths() -> None:
 def test_a_vast_stated_deviation_stays_finite() -> None:
     options = WeightedProcessOptions(noise=0.1, soft_noise=0.02)
     assert options.noise_var(np.ones(1), np.array([1e300]), 0.2)[0] == pytest.approx(1e12)
+
+
+@pytest.mark.parametrize("farthest", [0.1, 1.0, 10.0, 100.0])
+def test_covariances_are_right_to_single_precision(farthest: float) -> None:
+    """Errors of neighbours do not cancel as their weights do: a sixteenfold rounding shows in the depth."""
+    square = (np.random.default_rng(0).uniform(0.0, farthest, 10_000) ** 2).astype(np.float32)
+    s = np.sqrt(3.0 * square.astype(np.float64))
+    expected = two_scales(s, np.exp(-s), np.exp(-FINE * s))
+    _covariances(square)
+    np.testing.assert_allclose(square, expected, rtol=5e-7)
+    assert np.std(square / expected) < 1.5e-7
