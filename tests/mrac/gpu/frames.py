@@ -15,9 +15,6 @@ from mrac.gpu import GpuCalibrator
 
 SHAPE = (60, 80)
 TOLERANCE = 1e-4  # of depth, deviation as a share of depth, probability and weight: what is promised
-# Readings that are noise, 1 to 9 m at random, pull the field apart from pixel to pixel: there the reference itself, in
-# single precision, is as far from the same in double precision.
-OF_NOISE = 1e-3
 
 
 def photograph(seed: int, shape: tuple[int, int] = SHAPE) -> NDArray[np.uint8]:
@@ -49,7 +46,7 @@ def readings(image: NDArray[np.uint8], num: int, seed: int, kind: str = "near") 
 
 
 def assert_as_reference(
-    calibrator: GpuCalibrator, images: list[NDArray[np.uint8]], anchors: list[Anchors], tolerance: float = TOLERANCE
+    calibrator: GpuCalibrator, images: list[NDArray[np.uint8]], anchors: list[Anchors]
 ) -> list[str]:
     """Compares all frames, and gives the reference's statuses."""
     reference = Calibrator("default", foundation="embedded")
@@ -57,11 +54,11 @@ def assert_as_reference(
     for image, given, found in zip(images, anchors, calibrator.frames(images, anchors), strict=True):
         expected = reference(image, given)
         statuses.append(expected.status)
-        np.testing.assert_allclose(found.depth_m.numpy(), expected.depth_m, rtol=tolerance)
+        np.testing.assert_allclose(found.depth_m.numpy(), expected.depth_m, rtol=TOLERANCE)
         # Near a reading the process is all but known: of what is left single precision gives three digits.
         np.testing.assert_allclose(found.sigma_m.numpy(), expected.sigma_m, rtol=1e-2)
         off = np.abs(found.sigma_m.numpy() - expected.sigma_m) / expected.depth_m
-        assert off.max() < tolerance
+        assert off.max() < TOLERANCE
         outlier = expected.anchors.outlier_probability
         np.testing.assert_allclose(found.outlier_probability.numpy(), outlier, atol=TOLERANCE)
         np.testing.assert_allclose(found.weight.numpy(), expected.anchors.weight, atol=TOLERANCE)

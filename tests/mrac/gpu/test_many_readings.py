@@ -17,7 +17,7 @@ from mrac.head import _tiles
 from mrac.head.base import Scene
 from mrac.head.kriging import Kriging, node_step
 from mrac.types import FitResult, Samples
-from tests.mrac.gpu.frames import OF_NOISE, TOLERANCE, assert_as_reference, inputs, operations, photograph, readings
+from tests.mrac.gpu.frames import TOLERANCE, assert_as_reference, inputs, operations, photograph, readings
 
 
 @pytest.mark.parametrize(("bucket", "num", "kind"), [(256, 250, "near"), (640, 610, "cluster"), (1024, 1024, "near")])
@@ -43,11 +43,12 @@ def test_readings_at_whole_pixels_are_the_reference_s() -> None:
     assert_as_reference(calibrator, [image], [Anchors(given.uv_px.round(), given.z_m)])
 
 
-def test_readings_that_are_noise_are_the_reference_s_as_far_as_single_precision_goes() -> None:
+def test_readings_that_contradict_the_network_are_the_reference_s() -> None:
+    """Noise, 1 to 9 m at random: the field is pulled apart from pixel to pixel, the hardest case for rounding."""
     image = photograph(2)
     calibrator = GpuCalibrator(image.shape[:2], max_anchors=320, device="cpu")
     given = readings(image, 300, 2, "noise")
-    assert assert_as_reference(calibrator, [image], [given], OF_NOISE) == ["foundation_disagrees"]
+    assert assert_as_reference(calibrator, [image], [given]) == ["foundation_disagrees"]
 
 
 def test_what_runs_does_not_depend_on_values_or_counts() -> None:
