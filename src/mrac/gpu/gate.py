@@ -124,7 +124,7 @@ class BatchGate(nn.Module):
         return models, _twice(z_GB).log() - trends
 
     def _results(self, models: Models, error: Tensor, G: int) -> tuple[ModelResult, ModelResult]:
-        """(G, 2, B, ...) of all models; and (B, ...) of those without relative depth that the first are compared with."""
+        """(G, 2, B, ...) of all models; and (B, ...) of those without relative depth that they are compared with."""
         num = len(error) // G  # models of a group
         first = models.take(slice(0, num))
         found = self.hypotheses.first(first, error[:num])
