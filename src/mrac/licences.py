@@ -58,8 +58,6 @@ _FOUNDATIONS: Final[dict[str, tuple[Use, str]]] = {
     "onnx": ("its own terms", "those of your network"),
     "precomputed": ("its own terms", "those of the network that made the file"),
 }
-# Of `embedded`, by an option in its spec.
-_OWN_FILES: Final = {"precision=int8": "embedded_int8.onnx", "precision=mixed": "embedded.onnx, embedded_int8.onnx"}
 # Gates and heads that read weights, by the start of their spec.
 _STAGES: Final[dict[str, tuple[Use, str]]] = {
     "consensus_learned": ("research only", "consensus_learned.npz"),
@@ -90,18 +88,14 @@ def method_terms(method: Method) -> tuple[Use, str]:
         parts = [(use, f"{name}: {why}")]
     elif name in _FOUNDATIONS:
         use, why = _FOUNDATIONS[name]
-        parts = [(use, _own_files(method.foundation) if name == "embedded" else why)]
+        own = "embedded_int8.onnx" if "precision=int8" in method.foundation else "embedded.onnx"
+        parts = [(use, own if name == "embedded" else why)]
     else:
         parts = [("its own terms", f"plug-in {name}")]
     for spec in (method.gate, method.fit, method.head):
         parts += [terms for start, terms in _STAGES.items() if spec.startswith(start)]
     strictest = min((use for use, _ in parts), key=_ORDER.index)
     return strictest, "; ".join(why for use, why in parts if use == strictest)
-
-
-def _own_files(spec: str) -> str:
-    """The files of the package that a spec of `embedded` reads."""
-    return next((files for option, files in _OWN_FILES.items() if option in spec), "embedded.onnx")
 
 
 def _checkpoint(entry: Entry) -> tuple[Use, str]:

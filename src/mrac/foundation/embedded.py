@@ -14,15 +14,13 @@ from mrac.foundation.base import Foundation
 from mrac.io.files import user_path
 from mrac.pillow_resize import resized_planes
 from mrac.relative import in_space, resize_field
-from mrac.runtime.onnx_session import network_identity, on_processor, run_network, run_network_twice
+from mrac.runtime.onnx_session import network_identity, run_network, run_network_twice
 from mrac.runtime.weight_files import WEIGHTS
 from mrac.space import as_space
 from mrac.types import RelativeDepth
 
 NETWORKS: Final = {"float32": WEIGHTS / "embedded.onnx", "int8": WEIGHTS / "embedded_int8.onnx"}
 NETWORK: Final = NETWORKS["float32"]
-# Of the pass of the image, and of that of its mirror image.
-PRECISIONS: Final = {"float32": ("float32", "float32"), "int8": ("int8", "int8"), "mixed": ("float32", "int8")}
 _WHERE: Final = "foundation/embedded"
 
 # The network was trained at about this many pixels; its encoder halves each side five times.
@@ -44,9 +42,8 @@ class Embedded(Foundation):
             time.
         space: of the field that is returned. The network's log depth is converted to it, for methods that take a field
             as it comes: with `inverse_depth` the paper's methods see what Depth Anything V2 gives them.
-        precision: of the package's network: `float32`; `int8`, whose convolutions take a little over half the time, for
-            processors; or `mixed`, the image in float32 and its mirror image in int8, both at once. On another device
-            than the processor `mixed` is `float32`: there both images are one batch, and 8 bits gain nothing.
+        precision: of the package's network: `float32`, or `int8`, whose convolutions take a little over half the time;
+            for processors.
     """
 
     path: str = ""
@@ -56,24 +53,18 @@ class Embedded(Foundation):
 
     def __post_init__(self) -> None:
         as_space(self.space)
-        if self.precision not in PRECISIONS:
-            known = ", ".join(PRECISIONS)
+        if self.precision not in NETWORKS:
+            known = ", ".join(NETWORKS)
             raise ContractError(f"{_WHERE}: precision {self.precision!r} arrived; one of {known} is needed")
-        if self.precision == "mixed" and (self.path or not self.mirror):
-            given = f"path={self.path}" if self.path else "mirror=false"
-            raise ContractError(
-                f"{_WHERE}: precision mixed with {given} arrived; it is of two passes of the package's own networks: "
-                "leave that option out, or take precision float32 or int8"
-            )
 
     @property
     def identity(self) -> str | None:
-        """Digests of the networks' files, the options `mirror` and `space`; None if a file is missing."""
-        networks = [network_identity(file) for file in dict.fromkeys(self.files)]
-        if None in networks:
+        """Digest of the network's file, of the options `mirror` and `space`; None if the file is missing."""
+        network = network_identity(self.file)
+        if network is None:
             return None
         converted = "" if self.space == "log_depth" else f", {self.space}"
-        return f"embedded 1, {', '.join(map(str, networks))}, mirror {bool(self.mirror)}{converted}"
+        return f"embedded 1, {network}, mirror {bool(self.mirror)}{converted}"
 
     def __call__(self, image: ImageArray) -> RelativeDepth:
         """See `Foundation`.
@@ -83,9 +74,9 @@ class Embedded(Foundation):
         """
         pixels = network_input(image)
         if self.mirror:
-            maps = [*run_network_twice(self.files, pixels, np.ascontiguousarray(pixels[..., ::-1]), _WHERE)]
+            maps = [*run_network_twice(self.file, pixels, np.ascontiguousarray(pixels[..., ::-1]), _WHERE)]
         else:
-            maps = [run_network(self.files[0], pixels, _WHERE)]
+            maps = [run_network(self.file, pixels, _WHERE)]
         for output in maps:
             if output.ndim != 4 or output.shape[:2] != (1, 1):
                 raise ContractError(
@@ -99,12 +90,9 @@ class Embedded(Foundation):
         return in_space(RelativeDepth(resize_field(values, image.shape[:2]), "log_depth"), as_space(self.space))
 
     @property
-    def files(self) -> tuple[Path, Path]:
-        """The .onnx file of the network for the image, and for its mirror image, on the device of the call."""
-        if self.path:
-            return user_path(self.path), user_path(self.path)
-        first, second = PRECISIONS[self.precision]
-        return NETWORKS[first], NETWORKS[second if on_processor() else first]
+    def file(self) -> Path:
+        """The network's .onnx file."""
+        return user_path(self.path) if self.path else NETWORKS[self.precision]
 
 
 def network_input(image: ImageArray) -> FloatArray:

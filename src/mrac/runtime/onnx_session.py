@@ -132,31 +132,24 @@ def run_network(
     return _run(session, path, inputs, where)
 
 
-def run_network_twice(
-    paths: tuple[Path, Path], first: FloatArray, second: FloatArray, where: str
-) -> tuple[FloatArray, FloatArray]:
-    """The first outputs of two networks, or twice of one, for two inputs of one shape, batches of one.
+def run_network_twice(path: Path, first: FloatArray, second: FloatArray, where: str) -> tuple[FloatArray, FloatArray]:
+    """The first output of the network in `path` for two inputs of one shape, batches of one.
 
-    On two cores or more both run at the same time, each in a thread of its own. Of one network the session has one
-    thread less than there are cores: convolutions that are shared out wait for each other, 55 ms in place of 50 for two
-    frames of the embedded network on two cores. Of two networks the first, which should be the slower one, has a thread
-    for every core: what the other leaves of its core is then not lost.
-
-    On another device than the processor both inputs of one network are one batch.
+    On two cores or more both run at the same time, each in a thread of its own, and the session has one thread less
+    than there are cores: convolutions that are shared out wait for each other, 55 ms in place of 50 for two frames of
+    the embedded network on two cores. On another device than the processor they are one batch.
 
     Raises:
         ContractError: as `run_network`.
     """
-    on_cpu, cores = on_processor(), num_cores()
-    fewer = cores - 1 if on_cpu and cores > 1 else cores
-    session = _session(paths[0], where, num_threads=fewer if paths[0] == paths[1] else cores)
+    on_cpu, cores = _device_name() == "cpu", num_cores()
+    session = _session(path, where, num_threads=cores - 1 if on_cpu and cores > 1 else cores)
     _use.get(DeviceUse()).providers[where] = session.get_providers()[0]
-    if not on_cpu and paths[0] == paths[1]:
-        both = _run(session, paths[0], np.concatenate([first, second]), where)
+    if not on_cpu:
+        both = _run(session, path, np.concatenate([first, second]), where)
         return both[:1], both[1:]
-    beside = _session(paths[1], where, num_threads=fewer)
-    with meanwhile(lambda: _run(beside, paths[1], second, where)) as other:
-        one = _run(session, paths[0], first, where)
+    with meanwhile(lambda: _run(session, path, second, where)) as other:
+        one = _run(session, path, first, where)
     return one, other()
 
 
@@ -215,11 +208,6 @@ def _described(inputs: FloatArray | Mapping[str, FloatArray]) -> str:
     if not isinstance(inputs, Mapping):
         return f"a float32 input of shape {inputs.shape}"
     return f"float32 inputs {', '.join(f'{name} of shape {values.shape}' for name, values in inputs.items())}"
-
-
-def on_processor() -> bool:
-    """Whether networks that this thread runs now run on the processor."""
-    return _device_name() == "cpu"
 
 
 def _device_name() -> str:

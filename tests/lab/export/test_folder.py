@@ -132,7 +132,7 @@ def test_the_lines_of_its_readme_run(folder: Path, tmp_path: Path, monkeypatch: 
     np.testing.assert_allclose(found["depth_m"], expected.depth_m, rtol=1e-5)
 
 
-@pytest.mark.parametrize("options", ["precision=mixed", "precision=int8,mirror=false"])
+@pytest.mark.parametrize("options", ["precision=int8", "precision=int8,mirror=false"])
 def test_a_foundation_of_any_precision_is_written(tmp_path: Path, options: str) -> None:
     exported = export(Calibrator(foundation=f"embedded:{options}"), tmp_path, SMALL, ["foundation"])
     assert exported.check["foundation"]["log_depth_difference"] < 1e-5

@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -14,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mrac import Calibrator, ContractError, registry
+from mrac import ContractError, registry
 from mrac.conventions import ImageArray
-from mrac.foundation import embedded
 from mrac.foundation.embedded import NETWORK, Embedded, input_size
 from mrac.runtime import onnx_session
 from mrac.runtime.parallel import num_cores
@@ -101,7 +99,7 @@ def test_the_mean_is_of_the_picture_and_its_mirror_image() -> None:
     np.testing.assert_allclose(Embedded()(image).values, mean, atol=1e-5)
 
 
-@pytest.mark.parametrize("precision", ["float32", "int8", "mixed"])
+@pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_two_passes_at_once_are_two_one_after_the_other(precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bit for bit, also where several threads ask at the same time."""
     image, network = cat(), Embedded(precision=precision)
@@ -249,46 +247,6 @@ def test_in_8_bits_the_field_is_nearly_the_same() -> None:
     difference = (short - short.mean()) - (whole - whole.mean())
     assert 0.0 < np.abs(difference).mean() < 0.2 * whole.std()  # another network, of the same scene
     assert Embedded(precision="int8").identity != Embedded().identity
-
-
-def test_mixed_is_the_mean_of_the_picture_in_float32_and_its_mirror_image_in_8_bits() -> None:
-    image = cat()
-    whole, short = (Embedded(precision=p, mirror=False) for p in ("float32", "int8"))
-    mean = (whole(image).values + short(image[:, ::-1]).values[:, ::-1]) / 2
-    np.testing.assert_allclose(Embedded(precision="mixed")(image).values, mean, atol=1e-5)
-
-
-def test_what_is_stored_of_one_precision_is_not_taken_for_another() -> None:
-    identities = [Embedded(precision=p, mirror=m).identity for p in ("float32", "int8") for m in (True, False)]
-    assert len({*identities, Embedded(precision="mixed").identity}) == 5
-
-
-def test_on_another_device_mixed_is_float32_in_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    image, batches = cat(), []
-    whole = Embedded()(image).values
-
-    def run(session: Any, path: Path, inputs: Any, where: str) -> Any:
-        batches.append((path, inputs.shape[0]))
-        return session.run(None, {session.get_inputs()[0].name: inputs})[0]
-
-    monkeypatch.setattr(onnx_session, "_run", run)
-    for module in (embedded, onnx_session):
-        monkeypatch.setattr(module, "on_processor", lambda: False)
-    np.testing.assert_allclose(Embedded(precision="mixed")(image).values, whole, atol=1e-5)
-    assert batches == [(NETWORK, 2)]
-    assert Embedded(precision="mixed").identity == Embedded().identity, "the same field"
-
-
-@pytest.mark.parametrize("options", [{"mirror": False}, {"path": "own.onnx"}])
-def test_mixed_needs_two_passes_of_the_package_s_own_networks(options: dict[str, Any]) -> None:
-    with pytest.raises(ContractError, match=r"precision mixed with (mirror=false|path=own\.onnx) arrived"):
-        Embedded(precision="mixed", **options)
-
-
-def test_a_calibrator_with_mixed_passes_is_saved_and_loaded(tmp_path: Path) -> None:
-    calibrator = Calibrator(foundation="embedded:precision=mixed")
-    again = Calibrator.load(calibrator.save(tmp_path / "saved"))
-    assert again.foundation == calibrator.foundation == Embedded(precision="mixed")
 
 
 def test_an_unknown_precision_is_named() -> None:

@@ -79,11 +79,11 @@ def test_a_result_is_the_library_s_to_the_bit(page: Page, recipe: dict[str, str]
 
 
 def test_three_columns_run_the_network_once(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[Path, Path]] = []
+    calls: list[Path] = []
 
-    def counted(paths: tuple[Path, Path], *given: Any) -> tuple[FloatArray, FloatArray]:
-        calls.append(paths)
-        return run_network_twice(paths, *given)  # an image and its mirror image
+    def counted(path: Path, *given: Any) -> tuple[FloatArray, FloatArray]:
+        calls.append(path)
+        return run_network_twice(path, *given)  # an image and its mirror image
 
     monkeypatch.setattr(embedded, "run_network_twice", counted)
     scene = page.upload(png(seed=1))["id"]

@@ -1,7 +1,6 @@
 """The embedded network as a graph: from an image of one size to relative depth, equal to `foundation.embedded`."""
 
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -36,23 +35,16 @@ def log_depth(graph: Graph, image: Tensor, size: tuple[int, int], network: Embed
     """(H, W) float32 log depth up to a shift, of an (H, W, 3) uint8 image of `size` (H, W)."""
     h, w = input_size(*size)
     pixels = resize_bytes(image, size, (h, w), "bicubic").cast(np.float32).transpose(2, 0, 1).reshape(1, 3, h, w)
-    first, second = network.files
-    one_batch = network.mirror and first == second
-    if one_batch:
+    if network.mirror:
         pixels = graph.node("Concat", pixels, _mirrored(pixels, 3), axis=0)
-    maps = _network(graph, first, pixels, "foundation")
+    check_onnx(network.file, "foundation/embedded")
+    model = onnx.load(str(network.file), load_external_data=False)
+    maps = graph.embed(model, {model.graph.input[0].name: pixels}, "foundation")
     out = h // _OUTPUT_SHARE, w // _OUTPUT_SHARE
     values = maps.slice(0, 1, 1, 0).reshape(*out)
     if network.mirror:
-        other = maps.slice(1, 2, 1, 0) if one_batch else _network(graph, second, _mirrored(pixels, 3), "mirrored")
-        values = (values + _mirrored(other.reshape(*out), 1)) / np.float32(2)
+        values = (values + _mirrored(maps.slice(1, 2, 1, 0).reshape(*out), 1)) / np.float32(2)
     return resize_field(values.reshape(*out, 1), out, size, "bilinear").reshape(*size)
-
-
-def _network(graph: Graph, file: Path, pixels: Tensor, name: str) -> Tensor:
-    check_onnx(file, "foundation/embedded")
-    model = onnx.load(str(file), load_external_data=False)
-    return graph.embed(model, {model.graph.input[0].name: pixels}, name)
 
 
 def relative_depth(log_z: Tensor, size: tuple[int, int], space: Space) -> Field:
