@@ -1,14 +1,19 @@
 """Mutation testing of a toy module: what its tests check dies, what they do not check survives."""
 
 import ast
+import signal
+import sys
+from functools import partial
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from mrac.lab.studies.mutation.__main__ import Answers, order, score, table
 from mrac.lab.studies.mutation.groups import GROUPS, equivalents, paths_of
 from mrac.lab.studies.mutation.mutants import Mutant, mutants, mutated, sample
-from mrac.lab.studies.mutation.trial import Baseline, Timed, baseline, trial
+from mrac.lab.studies.mutation.trial import Baseline, Timed, _too_slow, baseline, trial
 
 TOY = '''"""A toy."""
 from typing import Final
@@ -187,3 +192,20 @@ def test_the_groups_and_the_equivalents_are_there() -> None:
         assert group.files(root)
         assert all(paths_of((pattern,), root) for pattern in (*group.tests, *group.more))
     assert not equivalents().keys() - known, "a mutant that is not there any more"
+
+
+def test_a_slow_test_is_not_stopped_while_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[int, float]] = []
+    monkeypatch.setattr(signal, "setitimer", lambda *timer: given.append(timer))
+    stop = partial(_too_slow, signal.ITIMER_PROF, 0.6, signal.SIGPROF)
+
+    def called_from(module: str) -> FrameType:
+        scope: dict[str, Any] = {"__name__": module, "frame": sys._getframe}
+        exec("def inner():\n    return frame()", scope)
+        frame: FrameType = scope["inner"]()
+        return frame
+
+    stop(called_from("llvmlite.binding.ffi"))
+    assert given == [(signal.ITIMER_PROF, 0.6)]
+    with pytest.raises(pytest.skip.Exception, match="too slow"):
+        stop(called_from("mrac.fit.ols"))

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final, NamedTuple
@@ -31,6 +32,7 @@ _PYTEST: Final = (
 
 
 _TOO_SLOW: Final = "too slow"
+_COMPILERS: Final = ("numba.core.", "llvmlite.")
 # Of the slowest test, in its own processor time and, for one that waits, in that of the clock.
 _TIMERS: Final = ((signal.SIGPROF, signal.ITIMER_PROF, 1.0), (signal.SIGALRM, signal.ITIMER_REAL, 30.0))
 
@@ -122,7 +124,7 @@ class _Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Any:
         for number, timer, seconds in _TIMERS:
-            signal.signal(number, _too_slow)
+            signal.signal(number, partial(_too_slow, timer, seconds * self.slow_s))
             signal.setitimer(timer, seconds * self.slow_s)
         try:
             return (yield)
@@ -142,7 +144,14 @@ class _Recorder:
             self._calls.add((str(file), frame.f_code.co_firstlineno))
 
 
-def _too_slow(number: int, frame: FrameType | None) -> None:
+def _too_slow(timer: int, seconds: float, number: int, frame: FrameType | None) -> None:
+    caller = frame
+    while caller is not None:
+        # Stopped while it compiles, LLVM keeps its lock: the next kernel waits for ever. The time is not the test's.
+        if str(caller.f_globals.get("__name__")).startswith(_COMPILERS):
+            signal.setitimer(timer, seconds)
+            return
+        caller = caller.f_back
     # Skipped, not failed: no `except Exception` stops it, and a report of its traceback in hypothesis ends pytest.
     raise pytest.skip.Exception(_TOO_SLOW)
 
