@@ -97,3 +97,26 @@ def test_a_link_that_leads_to_itself_is_one_line(which: str, tmp_path: Path) -> 
 
 
 GOOD = {"image": "a.png", "anchors": "a.csv", "out": "o"}
+
+
+def test_a_closed_pipe_ends_a_command_without_a_word() -> None:
+    """As of `mrac list methods | head -1`."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "mrac", "list"], stdout=writing, stderr=subprocess.PIPE, check=False
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full, which is a full disk")
+def test_a_full_disk_behind_the_standard_output_is_one_line() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "mrac", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "No space left" in done.stderr
