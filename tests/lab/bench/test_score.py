@@ -1,5 +1,7 @@
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,15 @@ def test_rows_come_in_the_order_of_the_cells_and_all_methods_see_the_same_anchor
         assert row["status"] != "failed"
         assert (row["num_anchors_given"], row["num_wrong"]) == (50, 0 if row["family"] == "none" else 10)
     assert [len(hashes) for hashes in by_condition.values()] == [1, 1, 1]
+
+
+def test_the_time_of_a_row_is_in_milliseconds(
+    sample: Sample, make_protocol: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = count(0.0, 0.25)
+    monkeypatch.setattr(score, "time", SimpleNamespace(perf_counter=lambda: next(seconds)))
+    protocol = make_protocol(methods=["nearest"], families=["near"], fractions=[0.0, 0.2])
+    assert [row["time_ms"] for row in score_image(sample, protocol, protocol.cells())] == [250.0, 250.0]
 
 
 def test_rows_do_not_depend_on_which_cells_are_asked_for(sample: Sample, make_protocol: Make) -> None:

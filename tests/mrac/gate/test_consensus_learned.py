@@ -97,6 +97,15 @@ def test_without_a_foundation_it_is_consensus() -> None:
     assert ConsensusLearned()(scene(num=2)[0]).status == "too_few_anchors"
 
 
+def test_where_the_readings_contradict_the_network_it_is_consensus() -> None:
+    samples, rng = scene(num=40)
+    contradicted = replace(samples, x=rng.normal(size=40))
+    plain, learned = Consensus()(contradicted), ConsensusLearned()(contradicted)
+    assert (learned.status, learned.use_relative) == ("foundation_disagrees", False)
+    np.testing.assert_array_equal(learned.keep, plain.keep)
+    np.testing.assert_array_equal(learned.weight, plain.weight)
+
+
 @pytest.mark.parametrize(
     "options", [{"reject_from": 0.0}, {"reject_from": 1.0}, {"model_weight": -0.1}, {"amplitude": -1.0}]
 )

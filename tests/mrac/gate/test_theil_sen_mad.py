@@ -64,12 +64,13 @@ def test_mistakes_are_refused(x: list[float], z: list[float], kappa: float) -> N
 
 
 def test_the_width_is_two_and_may_be_nothing() -> None:
-    x = np.arange(9.0)
-    z = np.array([0.0, 1.1, 1.9, 3.1, 3.9, 5.1, 5.9, 7.0, 8.28])
+    x = np.arange(11.0)
+    z = np.array([0.0, 1.1, 1.9, 3.1, 4.5, 5.1, 5.9, 7.1, 7.9, 9.1, 10.28])  # one at 2.7 deviations, others at 1.3
     by_default, stated = theil_sen_gate(x, z), theil_sen_gate(x, z, 2.0)
     np.testing.assert_array_equal(by_default.keep, stated.keep)
-    assert (by_default.keep != theil_sen_gate(x, z, 1.0).keep).any()
-    assert theil_sen_gate(x, z, 0.0).keep.sum() < 9
+    for other in (1.0, 3.0):
+        assert (by_default.keep != theil_sen_gate(x, z, other).keep).any()
+    assert theil_sen_gate(x, z, 0.0).keep.sum() < 11
     assert theil_sen_gate(x, z, 0).keep.sum() == theil_sen_gate(x, z, 0.0).keep.sum()
 
 

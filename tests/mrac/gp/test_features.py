@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mrac.gp.cells import scale_into
+from mrac.gp.cells import fill_band, fill_readings, scale_into
 from mrac.gp.features import ImageAppearance, LengthScales, PixelFeatures, appearance, features_without_image
 from mrac.gp.kernel import FARTHEST, WeightedProcessOptions
 from mrac.gp.upsampling import upsample_row
@@ -34,6 +34,23 @@ def test_bands_are_the_maps_enlarged_as_a_whole(shape: tuple[int, int], make_sce
     np.testing.assert_allclose(whole[2:7].reshape(5, H, W), maps, rtol=1e-6, atol=1e-6)
     at_anchors = np.stack([sample_bilinear(field, uv_px) for field in maps], axis=1)
     np.testing.assert_allclose(features.at(uv_px, None)[:, 2:7], at_anchors, rtol=1e-6, atol=1e-6)
+
+
+def test_a_few_cells_are_read_bilinearly_at_nodes_and_readings() -> None:
+    cells, shape, step = np.random.default_rng(0).normal(size=(5, 3, 4)).astype(np.float32), (11, 14), 3
+    maps = np.stack([resize_field(cell, shape) for cell in cells])
+    points = np.zeros((8, 4, 5), np.float32)
+    fill_band(cells, shape, step, 0, np.float32(0.5), points)
+    v, u = np.minimum(step * np.arange(4), 10), np.minimum(step * np.arange(5), 13)
+    np.testing.assert_allclose(points[2:7], maps[:, v][:, :, u], rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(points[0], np.tile(1.5 * np.arange(5), (4, 1)))
+    np.testing.assert_array_equal(points[1], np.tile(1.5 * np.arange(4)[:, None], (1, 5)))
+
+    uv_px = np.array([[0.0, 0.0], [4.3, 5.6], [6.5, 0.4], [13.0, 10.0], [-0.4, 7.2], [13.4, 10.4]])
+    readings = np.zeros((6, 8), np.float32)
+    fill_readings(cells, shape, uv_px, readings)
+    wanted = np.stack([sample_bilinear(field, uv_px) for field in maps], axis=1)
+    np.testing.assert_allclose(readings[:, 2:7], wanted, rtol=1e-5, atol=1e-6)
 
 
 def test_bands_cover_every_row_once(make_scene: Callable[..., MadeScene]) -> None:

@@ -127,6 +127,14 @@ def test_mistakes_are_named(spec: str, says: str) -> None:
         registry.create("outlier", spec)
 
 
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_none_or_all_may_be_wrong(share: float) -> None:
+    truth = scene(9)
+    z_m, wrong = Near()(truth, share, np.random.default_rng(0))
+    assert (wrong == (share == 1.0)).all()
+    np.testing.assert_array_equal(z_m[~wrong], truth.z_m[~wrong])
+
+
 @pytest.mark.parametrize(
     "spec",
     [

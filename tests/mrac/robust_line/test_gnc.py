@@ -87,6 +87,17 @@ def test_is_the_paper_s_algorithm(seed: int, growth: float) -> None:
     np.testing.assert_array_equal(found, by_the_paper(x, y, unit, 0.2, growth))
 
 
+def test_the_first_control_parameter_is_the_paper_s() -> None:
+    """Where it grows so fast that a few rounds are all, what it starts from decides."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        x, unit = rng.uniform(1.0, 4.0, 30), rng.uniform(0.5, 2.0, 30)
+        y = x + 1.0 + 0.15 * rng.normal(size=30)
+        y[:8] += rng.normal(size=8)
+        found = GncOptions(threshold=0.2, growth=100.0).inlier_set(x, y, unit)
+        np.testing.assert_array_equal(found, by_the_paper(x, y, unit, 0.2, 100.0))
+
+
 def test_x_that_differ_in_the_tenth_digit_are_one_x() -> None:
     """No line goes through them, so those that agree are not followed there."""
     x = np.array([1.0, 1.0 + 1e-11, 1.0 + 2e-11, 3.0])

@@ -1,9 +1,11 @@
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
 from mrac.conventions import FloatArray
+from mrac.robust_line import truncated_l1
 from mrac.robust_line.truncated_l1 import MAX_PIVOTS, truncated_l1_line
 
 
@@ -54,10 +56,26 @@ def test_more_points_than_pivots() -> None:
     assert (slope, shift) == pytest.approx((2, 1), abs=0.03)
 
 
+def test_the_number_of_pivots_is_bounded_and_they_are_evenly_spaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[list[int]] = []
+
+    def search(*given: Any) -> tuple[float, int, float]:
+        tried.append(given[4].tolist())
+        return 1.0, 0, 0.0
+
+    monkeypatch.setattr(truncated_l1, "_search", search)
+    for num in (3, MAX_PIVOTS, 10 * MAX_PIVOTS):
+        x = np.arange(float(num))
+        truncated_l1_line(x, x, np.ones(num), 1.0, rising=True)
+        assert (tried[-1][0], tried[-1][-1], len(tried[-1])) == (0, num - 1, min(num, MAX_PIVOTS))
+    assert np.ptp(np.diff(tried[-1])) <= 1
+
+
 @pytest.mark.parametrize("slope", [2, -2])
-def test_pivots_that_share_one_x(slope: int) -> None:
+def test_pivots_that_share_one_x(slope: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of twice as many points as pivots only one differs, and it is none of them."""
-    x = np.zeros(2 * MAX_PIVOTS)
-    pivots = np.linspace(0, x.size - 1, MAX_PIVOTS).astype(int)
+    monkeypatch.setattr(truncated_l1, "MAX_PIVOTS", 8)
+    x = np.zeros(16)
+    pivots = np.linspace(0, x.size - 1, 8).astype(int)
     x[np.setdiff1d(np.arange(x.size), pivots)[0]] = 1.0
     assert truncated_l1_line(x, slope * x + 1, np.ones(x.size), 1.0, rising=True)[:2] == pytest.approx((slope, 1))

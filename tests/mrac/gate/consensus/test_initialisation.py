@@ -25,6 +25,17 @@ def test_the_most_voted_that_are_apart() -> None:
     assert _most_votes(np.array([3.0, 2.0, 1.0]), lines, 3) == [0, 1], "as a mean, whatever the sign"
 
 
+def test_so_many_guesses_are_looked_through_for_each_start() -> None:
+    guesses, votes = np.zeros(81), np.arange(81.0, 0.0, -1.0)
+    guesses[80] = 1.0
+
+    def apart(a: float, b: float) -> float:
+        return abs(a - b)
+
+    assert _most_votes(votes, guesses, apart, 2) == [0], "forty for each of two"
+    assert _most_votes(votes[1:], guesses[1:], apart, 2) == [0, 79]
+
+
 def test_shifts_are_where_readings_agree() -> None:
     trend = np.arange(8.0)
     log_z = trend + np.array([1.0, 1.01, 1.02, 1.03, -0.5, -0.51, -0.52, 3.0])
@@ -106,6 +117,13 @@ def test_only_a_rising_line_is_one_of_its_own_space() -> None:
         assert rising.all() == native
     falling = log_trends(samples_of(x, 6.0 - x), np.arange(5), 8)
     assert (np.diff(falling[0]) < 0.0).all(), "where no pair rises, falling lines are all there is"
+
+
+def test_no_line_is_drawn_through_readings_whose_relative_depth_differs_in_the_tenth_digit() -> None:
+    """Both vote alone, so that there is no other pair."""
+    x, z_m = np.array([1e6, 1e6 * (1.0 + 1e-10), 2e6]), np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(log_trends(samples_of(x, z_m), np.array([0, 1]), 8), np.zeros((1, 3)))
+    assert np.ptp(log_trends(samples_of(x, z_m), np.array([0, 2]), 8)) > 0.1
 
 
 def outcome(evidence: list[float], inlier: list[list[float]]) -> Outcome:

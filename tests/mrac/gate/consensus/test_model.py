@@ -27,6 +27,14 @@ def model_of(z_m: FloatArray, repeated: BoolArray) -> MixtureModel:
     return MixtureModel(np.log(z_m), trends, features, repeated, options, options.amplitude)
 
 
+def test_errors_are_around_their_median() -> None:
+    rng = np.random.default_rng(0)
+    log_z, trends, options = rng.normal(size=7), rng.normal(3.0, 1.0, (2, 7)), MixtureOptions()
+    model = MixtureModel(log_z, trends, np.zeros((7, 8)), np.zeros(7, bool), options, options.amplitude)
+    np.testing.assert_allclose(np.median(model.error, axis=1), 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.diff(model.error), np.diff(log_z - trends))
+
+
 def places(num: int = 40, seed: int = 0) -> FloatArray:
     """Readings spread over an image of 4 : 3, in length scales."""
     return np.random.default_rng(seed).uniform(0, (4 / 3 / 1.6, 1 / 1.6), (num, 2))
