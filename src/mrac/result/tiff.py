@@ -20,4 +20,4 @@ def write_tiff(path: Path, depth_m: FloatArray, sigma_m: FloatArray) -> None:
     content = io.BytesIO()  # Pillow reads back what it wrote before it adds a page
     options: dict[str, Any] = {"compression": "tiff_deflate", "tiffinfo": about}
     depth.save(content, format="TIFF", save_all=True, append_images=[sigma], **options)
-    write_whole(path, lambda file: file.write(content.getbuffer()))
+    write_whole(path, lambda file: file.write(content.getvalue()))
