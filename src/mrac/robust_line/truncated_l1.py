@@ -32,8 +32,6 @@ def truncated_l1_line(
     slope, pivot, cost = _search(x, y, weight, limit, pivots, rising)
     if pivot < 0:
         slope, pivot, cost = _search(x, y, weight, limit, pivots, False)
-    if pivot < 0:  # the pivots that were tried share one x
-        slope, pivot, cost = _search(x, y, weight, limit, np.arange(x.size, dtype=np.int64), False)
     return slope, float(y[pivot] - slope * x[pivot]), cost
 
 
@@ -81,7 +79,8 @@ def _local_minima(dx: FloatArray, dy: FloatArray, weight: FloatArray, limit: flo
         order = order[at[order] > -np.inf]
     while i < order.size:
         here, before, met_here = at[order[i]], derivative, False
-        while i < order.size and at[order[i]] == here:  # breakpoints that coincide are one
+        # Breakpoints that coincide are one. So are those at NaN, the last: of points with all but the pivot's x.
+        while i < order.size and not at[order[i]] > here:
             derivative += jump[order[i]]
             met_here |= order[i] < n
             i += 1

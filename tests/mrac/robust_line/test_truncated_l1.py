@@ -71,6 +71,13 @@ def test_the_number_of_pivots_is_bounded_and_they_are_evenly_spaced(monkeypatch:
     assert np.ptp(np.diff(tried[-1])) <= 1
 
 
+@pytest.mark.parametrize("limit", [0.2, np.inf])
+def test_x_that_differ_by_less_than_can_be_divided_by(limit: float) -> None:
+    """Before, the search never ended: their slope is infinite, and so is its distance to where they are truncated."""
+    x, y = np.array([0.0, 1e-310, 1.0, 2.0]), np.array([1.0, 2.0, 2.0, 3.0])
+    assert truncated_l1_line(x, y, np.ones(4), limit, rising=True)[:2] == pytest.approx((1, 1))
+
+
 @pytest.mark.parametrize("slope", [2, -2])
 def test_pivots_that_share_one_x(slope: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of twice as many points as pivots only one differs, and it is none of them."""
