@@ -89,10 +89,10 @@ def _package(about: Message | Any) -> dict[str, Any]:
 
 def _licence(about: Message | Any) -> list[dict[str, Any]]:
     """As stated: an expression of SPDX, else the classifier, else the first line of the free text."""
-    if about["License-Expression"]:
-        return [{"expression": about["License-Expression"]}]
+    if expression := about.get("License-Expression"):  # by []: from Python 3.12 on a missing one warns
+        return [{"expression": expression}]
     named = [line.rpartition(" :: ")[2] for line in about.get_all("Classifier") or [] if line.startswith(_LICENCE)]
-    stated = named or [str(about["License"] or "").strip().partition("\n")[0]]
+    stated = named or [str(about.get("License") or "").strip().partition("\n")[0]]
     return [{"license": {"name": name}} for name in stated if name]
 
 
