@@ -22,6 +22,7 @@ def test_points_lie_inside_the_area_and_the_image_and_a_point_stays() -> None:
     np.testing.assert_allclose(points.uv_px[:25].mean(axis=0), [2.0, 3.0])
     assert (np.abs(points.uv_px[:25] - [2.0, 3.0]) < [2.0, 1.0]).all()
     assert points.uv_px[25:50, 0].max() < 9.5  # clipped at the border
+    np.testing.assert_allclose(points.uv_px[25:50].mean(axis=0), [7.75, 5.0])
     np.testing.assert_array_equal(points.uv_px[50], [4.25, 1.5])
 
 

@@ -46,6 +46,10 @@ def test_a_few_cells_are_read_bilinearly_at_nodes_and_readings() -> None:
     np.testing.assert_array_equal(points[0], np.tile(1.5 * np.arange(5), (4, 1)))
     np.testing.assert_array_equal(points[1], np.tile(1.5 * np.arange(4)[:, None], (1, 5)))
 
+    scaled = np.zeros((3, 5), np.float32)
+    scale_into(maps[0], step, 1, 0.5, 2.0, scaled)
+    np.testing.assert_allclose(scaled, 2.0 * (maps[0][v[1:]][:, u] - 0.5), rtol=1e-6)
+
     uv_px = np.array([[0.0, 0.0], [4.3, 5.6], [6.5, 0.4], [13.0, 10.0], [-0.4, 7.2], [13.4, 10.4]])
     readings = np.zeros((6, 8), np.float32)
     fill_readings(cells, shape, uv_px, readings)

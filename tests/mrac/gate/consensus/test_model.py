@@ -65,6 +65,14 @@ def test_a_dense_cluster_is_found() -> None:
     assert set(range(10)) <= found[0]
 
 
+def test_each_is_the_first_of_its_cluster_where_several_share_a_place() -> None:
+    spread = places()
+    spread[:10] = [0.4, 0.3]
+    start, members = dense_clusters(spread)
+    assert members[start[:-1]].tolist() == sorted(members_of(spread))
+    assert set(range(10)) <= set(members[start[:-1]].tolist())
+
+
 def test_a_reading_in_a_cluster_is_given_those_outside_it() -> None:
     rng = np.random.default_rng(2)
     spread, options = with_cluster(), MixtureOptions()
