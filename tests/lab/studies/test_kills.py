@@ -8,8 +8,9 @@ from random import Random
 import pytest
 
 from mrac.lab.studies.kills import __main__ as kills
-from mrac.lab.studies.kills.jobs import Job, Named
+from mrac.lab.studies.kills.jobs import Job, Named, make_jobs
 from mrac.lab.studies.kills.strike import Moment, left_running, run
+from mrac.recordings.run import JOURNAL
 
 # Writes 0 to 5, each once and whole; FORGETS begins anew each time, and LEAVES a file behind where it was killed.
 WRITER = """
@@ -56,6 +57,19 @@ def test_it_notices_workers_that_go_on(tmp_path: Path) -> None:
     assert killed.code is None
     assert [command.endswith("time.sleep(600)") for command in left_running([killed.group], 0.0)] == [True]
     assert left_running([killed.group], 10.0) == []
+
+
+def test_a_recording_is_done_once_its_journal_is_gone(tmp_path: Path) -> None:
+    """A kill between the two leaves an empty folder; the command, given again, is refused then, and rightly."""
+    (job,) = (one for one in make_jobs(tmp_path, 1) if one.name == "recording")
+    out, part = tmp_path / "out.mcap", tmp_path / "out.mcap.part"
+    part.mkdir()
+    (part / JOURNAL).touch()
+    assert not job.is_done(out)
+    out.touch()
+    assert not job.is_done(out)
+    (part / JOURNAL).unlink()
+    assert job.is_done(out)
 
 
 def test_kills_of_the_cache_and_of_a_recording(tmp_path: Path) -> None:

@@ -154,7 +154,8 @@ def _bag(source: Path) -> Job:
         return {f"frame {i}": digest for i, digest in enumerate(records[1:])}  # the first has the options
 
     def is_done(out: Path) -> bool:
-        return out.exists() and not out.with_name(f"{out.name}.part").exists()
+        # By the journal, as the command does: a kill may leave its folder, empty.
+        return out.exists() and not (out.with_name(f"{out.name}.part") / JOURNAL).exists()
 
     def again(said: str, num_kept: int) -> int:
         return num_kept - sum('"skipped"' in line for line in said.splitlines())
