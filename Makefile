@@ -12,7 +12,8 @@ DATA ?= ../shared/data/eval
 WORKERS ?= $(shell [ "$$(nproc 2> /dev/null)" = 1 ] && echo 1 || echo 2)
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # One process for all of the laboratory's tests grows to 2 GB; on one core each folder has its own. Code 5: no such tests.
-PARTS := tests/mrac/[!_]*/ 'tests/mrac/test_*.py' tests/contract tests/e2e tests/lab/[!_]*/ 'tests/lab/test_*.py'
+PARTS := tests/mrac/[!_]*/ 'tests/mrac/test_*.py' tests/contract tests/e2e tests/lab/[!_t]*/ \
+    tests/lab/train/[!_]*/ 'tests/lab/train/test_*.py' 'tests/lab/test_*.py'
 COMPILE := CUSTOM_COMPILE_COMMAND="make lock" build/lock/bin/pip-compile --quiet --generate-hashes --strip-extras \
     --allow-unsafe --no-emit-options --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
     --constraint constraints.txt

@@ -71,6 +71,7 @@ def test_what_never_runs_is_not_trained(task: SmlTask) -> None:
     assert all(name.startswith("scratch.refinenet4.resConfUnit1.") for name in frozen)
 
 
+@pytest.mark.memory(3)  # 2.0 by itself
 def test_from_frames_to_a_file_that_the_head_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As torch runs it; the export has tests of its own."""
     monkeypatch.setattr(head_session, "export_checkpoint", lambda path, onnx_path: None)
