@@ -22,6 +22,7 @@ from mrac.gp.linear_algebra import Blocks
 from mrac.io.arrays import read_arrays
 from mrac.io.files import user_path
 from mrac.robust_line.theil_sen import theil_sen_mad
+from mrac.runtime.blas import product
 from mrac.runtime.weight_files import WEIGHTS
 
 MAX_STD: Final = 4.0  # standard deviations of an input at which it is clipped
@@ -95,10 +96,10 @@ class Classifier(NamedTuple):
             raise ContractError(f"gate: the weights need {missing[0]!r}, which is not computed; train them anew")
         inputs = np.array([features[name] for name in names]).T
         scaled = np.clip((inputs - self.mean) / self.std, -MAX_STD, MAX_STD)
-        scene = np.maximum(scaled @ self.all + self.all_bias, 0.0).mean(axis=0) @ self.share
-        first = np.maximum(scaled @ self.own + self.own_bias + scene, 0.0)
-        second = np.maximum(first @ self.hidden + self.hidden_bias, 0.0)
-        return Logits(*(second @ self.out[:-1] + self.out[-1]).T)
+        scene = product(np.maximum(product(scaled, self.all) + self.all_bias, 0.0).mean(axis=0), self.share)
+        first = np.maximum(product(scaled, self.own) + self.own_bias + scene, 0.0)
+        second = np.maximum(product(first, self.hidden) + self.hidden_bias, 0.0)
+        return Logits(*(product(second, self.out[:-1]) + self.out[-1]).T)
 
 
 def load_classifier(weights: str) -> Classifier:

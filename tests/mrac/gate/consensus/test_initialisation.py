@@ -26,14 +26,10 @@ def test_the_most_voted_that_are_apart() -> None:
 
 
 def test_so_many_guesses_are_looked_through_for_each_start() -> None:
-    guesses, votes = np.zeros(81), np.arange(81.0, 0.0, -1.0)
+    guesses, votes = np.zeros((81, 1)), np.arange(81.0, 0.0, -1.0)
     guesses[80] = 1.0
-
-    def apart(a: float, b: float) -> float:
-        return abs(a - b)
-
-    assert _most_votes(votes, guesses, apart, 2) == [0], "forty for each of two"
-    assert _most_votes(votes[1:], guesses[1:], apart, 2) == [0, 79]
+    assert _most_votes(votes, guesses, 2) == [0], "forty for each of two"
+    assert _most_votes(votes[1:], guesses[1:], 2) == [0, 79]
 
 
 def test_shifts_are_where_readings_agree() -> None:
