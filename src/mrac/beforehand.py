@@ -38,10 +38,10 @@ class Beforehand:
 
     def used(self, has_value: BoolArray | None) -> Usable:
         """The usable anchors; `has_value` (H, W) is where relative depth has a value, None without it."""
+        if has_value is not None and not has_value.all():
+            return usable(self._anchors, self.appearance.shape, has_value)
         anywhere: Usable = self._used_anywhere
-        if has_value is None or has_value.all():
-            return anywhere
-        return usable(self._anchors, self.appearance.shape, has_value)
+        return anywhere
 
     @computed_once
     def _used_anywhere(self) -> Usable:

@@ -90,7 +90,7 @@ def resized_planes(image: ImageArray, shape: tuple[int, int]) -> FloatArray:
     across, down = _whole_taps(W, w), _whole_taps(H, h)
     planes = np.empty((3, h, w), np.float32)
 
-    def work(top: int, bottom: int) -> None:  # in a pool once: a row between two spans is narrowed for both
+    def work(top: int, bottom: int) -> None:  # once a core: rows that two spans need are narrowed for both
         first, num, weight = (each[top:bottom] for each in down)
         narrow = np.empty((3, first[-1] + num[-1] - first[0], w), np.uint8)
         _across(pixels.reshape(H, W * 3), *across, narrow, first[0])

@@ -7,7 +7,7 @@ from PIL import Image
 
 from mrac import ContractError
 from mrac.lab.data import datasets_in
-from mrac.lab.data.manifest import Manifest, read_manifest, rules_of
+from mrac.lab.data.manifest import Manifest, by_set, read_manifest, rules_of
 from tests.lab.layouts import manifest
 
 PACKS = Path(os.environ.get("MRAC_DATA", Path(__file__).parents[4] / "shared" / "data"))
@@ -204,3 +204,9 @@ def test_a_broken_manifest_is_named(cells: bytes, tmp_path: Path) -> None:
     (tmp_path / "manifest.csv").write_bytes(b"set,id,rgb\n" + cells)
     with pytest.raises(ContractError, match=r"manifest\.csv"):
         list(read_manifest(tmp_path))
+
+
+def test_frames_of_each_set_keep_their_order(folder: Path) -> None:
+    kitti, nyu = read_manifest(folder)
+    assert by_set(iter([nyu, kitti, nyu])) == {"nyu": [nyu, nyu], "kitti15": [kitti]}
+    assert list(by_set([nyu, kitti])) == ["nyu", "kitti15"]

@@ -15,8 +15,8 @@ from torch import nn
 from mrac.conventions import FloatArray, ImageArray
 from mrac.foundation.embedded import network_input
 from mrac.lab.cli.train import train_command
-from mrac.lab.export.int8 import quantize
-from mrac.lab.export.onnx import export_onnx, split_output
+from mrac.lab.export.int8 import calibrated
+from mrac.lab.export.onnx import export_onnx, split_output, write_model
 
 
 def images(num: int) -> list[ImageArray]:
@@ -47,7 +47,7 @@ def answer(path: Path, image: ImageArray) -> FloatArray:
 
 def test_the_answer_is_nearly_the_same_and_weights_have_7_bits(network: Path, tmp_path: Path) -> None:
     out = tmp_path / "int8.onnx"
-    quantize(network, images(4), out)
+    write_model(calibrated(network, images(4)), out)
     for image in images(6)[4:]:  # none that the ranges were taken from
         before, after = answer(network, image), answer(out, image)
         assert 0.0 < np.abs(after - before).max() < 0.05 * (before.max() - before.min())
@@ -76,7 +76,7 @@ def test_a_split_output_stays_as_it_was(network: Path, tmp_path: Path) -> None:
     split.write_bytes(model.SerializeToString())
     image = images(1)[0]
     np.testing.assert_allclose(answer(split, image), answer(network, image), rtol=1e-5, atol=1e-5)
-    quantize(split, images(4), out)
+    write_model(calibrated(split, images(4)), out)
     short = [numpy_helper.to_array(t) for t in onnx.load(out).graph.initializer]
     weights = [t.shape for t in short if t.dtype == np.int8 and t.ndim == 4]
     assert weights == [(32, 16, 1, 1), (16, 32, 1, 1)]  # the first, the last and its sum are in single precision

@@ -52,11 +52,9 @@ def quantize(data: tuple[Path, ...], network: Path, out: Path, frames: int, step
         from mrac.lab.train.quantized.training import QuantizeOptions  # noqa: PLC0415
     except ImportError:
         raise MissingExtra("training", "lab") from None
-    from mrac.lab.data.manifest import Frame, read_manifest  # noqa: PLC0415
+    from mrac.lab.data.manifest import by_set, read_manifest  # noqa: PLC0415
 
-    of_sets: dict[str, list[Frame]] = {}
-    for frame in chain(*(read_manifest(folder) for folder in data)):
-        of_sets.setdefault(frame.row["set"], []).append(frame)
+    of_sets = by_set(chain.from_iterable(map(read_manifest, data)))
     some = [frame for members in of_sets.values() for frame in members[:: -(-len(members) // frames)]]
     model = calibrated(network, (frame.image() for frame in track(some, "calibrating")))
     said = f"ranges from {len(some)} images of {len(of_sets)} sets"

@@ -120,6 +120,14 @@ def read_manifest(folder: Path, set_name: str | None = None) -> Iterator[Frame]:
         raise ContractError(f"datasets/manifest: {path} is not a table ({error})") from None
 
 
+def by_set(frames: Iterable[Frame]) -> dict[str, list[Frame]]:
+    """The frames of each set, sets and frames in the order in which they come."""
+    sets: dict[str, list[Frame]] = {}
+    for frame in frames:
+        sets.setdefault(frame.row["set"], []).append(frame)
+    return sets
+
+
 @dataclass(frozen=True)
 class Manifest(Dataset):
     """One set of a manifest. Columns `sensor` and `aux` (an .npz with u, v, z), where filled, are real readings.

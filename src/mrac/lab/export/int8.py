@@ -9,17 +9,12 @@ from typing import Any, Final
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import MissingExtra
 from mrac.foundation.embedded import network_input
-from mrac.lab.export.onnx import OUTPUT, write_model
+from mrac.lab.export.onnx import OUTPUT
 
 # The first and the last convolution are a tenth of the time and see the image and the depth itself. Sums are not asked
 # for, but ONNX Runtime adds in 8 bits wherever two 8-bit tensors are added to become one: 21 sums of this network. In
 # single precision those would change the field by a fortieth of its error, and take the time that they save elsewhere.
 _IN_8_BITS: Final = ("Conv", "Clip")
-
-
-def quantize(network: Path, images: Iterable[ImageArray], out: Path) -> None:
-    """Writes `network` with its convolutions in 8 bits to the .onnx file `out`; see `calibrated`."""
-    write_model(calibrated(network, images), out)
 
 
 def calibrated(network: Path, images: Iterable[ImageArray]) -> Any:

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +25,7 @@ from mrac.checks import CHECKS, Evidence, find_mistakes
 from mrac.conventions import FloatArray
 from mrac.errors import ContractError
 from mrac.foundation._cached import predict
-from mrac.lab.data.manifest import Frame, read_manifest, rules_of
+from mrac.lab.data.manifest import Frame, by_set, read_manifest, rules_of
 from mrac.lab.studies.protocol import draw_anchors, results_folder, truth_of, write_results
 from mrac.outliers import Truth
 from mrac.relative import fill_invalid
@@ -196,11 +197,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=results_folder("mistakes"))
     arguments = parser.parse_args()
     arguments.metric = arguments.foundation.partition(":")[0] == "embedded"
-    frames: dict[str, list[Frame]] = {}
-    for folder in arguments.data:
-        for frame in read_manifest(folder):
-            if frame.row["set"] in arguments.sets:
-                frames.setdefault(frame.row["set"], []).append(frame)
+    every = chain.from_iterable(map(read_manifest, arguments.data))
+    frames = by_set(frame for frame in every if frame.row["set"] in arguments.sets)
     tallies = {name: measure(some, arguments) for name, some in frames.items()}
     print_table(tallies)
     results = {name: tally.summary() for name, tally in tallies.items()}

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
-from mrac.lab.data.manifest import Frame, read_manifest
+from mrac.lab.data.manifest import Frame, by_set, read_manifest
 from mrac.lab.train.above_readings import bound_above, only_below_horizon
 from mrac.lab.train.sky import find_sky, labelled_sky
 
@@ -78,13 +78,12 @@ def load_frames(folder: Path, device: torch.device, num_pixels: int, *, labelled
     Raises:
         ContractError: the folder has no manifest, no row with depth, or a file that cannot be read or does not fit.
     """
-    by_set: dict[str, list[Frame]] = {}
-    for frame in read_manifest(folder):
-        if frame.row.get("depth") or (labelled and frame.row.get("label")):
-            by_set.setdefault(frame.row["set"], []).append(frame)
-    if not by_set:
+    found = by_set(
+        frame for frame in read_manifest(folder) if frame.row.get("depth") or (labelled and frame.row.get("label"))
+    )
+    if not found:
         raise ContractError(f"train: {folder}/manifest.csv has no row with a depth file; column `depth` is needed")
-    return [_load_set(name, frames, device, num_pixels, labelled) for name, frames in by_set.items()]
+    return [_load_set(name, frames, device, num_pixels, labelled) for name, frames in found.items()]
 
 
 def _load_set(name: str, frames: list[Frame], device: torch.device, num_pixels: int, labelled: bool) -> Frames:

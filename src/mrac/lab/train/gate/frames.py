@@ -20,7 +20,7 @@ from mrac.errors import ContractError
 from mrac.gp.features import ImageAppearance
 from mrac.io.files import read_png16
 from mrac.io.input_file import inside
-from mrac.lab.data.manifest import Frame, read_manifest, rules_of
+from mrac.lab.data.manifest import Frame, by_set, read_manifest, rules_of
 from mrac.lab.train.frames import Frames, scene_of
 from mrac.lab.train.heads.data import OutOfFold
 from mrac.lab.train.synthetic.stereo.readings import stereo_scan
@@ -127,17 +127,13 @@ class GateData:
         Raises:
             ContractError: the pack cannot be read, or holds no frame with depth.
         """
-        by_set: dict[str, list[Frame]] = {}
-        for frame in chain.from_iterable(map(read_manifest, self.folders)):
-            if frame.row.get("depth") and frame.row["set"] not in _RAW_TRUTH:
-                by_set.setdefault(frame.row["set"], []).append(frame)
-        if not by_set:
+        every = chain.from_iterable(map(read_manifest, self.folders))
+        found = by_set(frame for frame in every if frame.row.get("depth") and frame.row["set"] not in _RAW_TRUTH)
+        if not found:
             where = " and ".join(map(str, self.folders))
             raise ContractError(f"train: the manifest.csv of {where} has no row with a depth file that can be trusted")
         rng = np.random.default_rng(0)
-        return {
-            name: [frames[i] for i in rng.permutation(len(frames))][: self.limit] for name, frames in by_set.items()
-        }
+        return {name: [frames[i] for i in rng.permutation(len(frames))][: self.limit] for name, frames in found.items()}
 
     def read(self, frames: list[Frame], upside_down: bool) -> Iterator[tuple[int, GateFrame]]:
         """Each frame once, with its number, in any order.

@@ -1,6 +1,7 @@
 """The pictures that the 8-bit network learns from, set by set, and those that it is measured on."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,12 @@ import torch
 
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
-from mrac.lab.data.manifest import Frame, read_manifest
+from mrac.lab.data.manifest import Frame, by_set, read_manifest
 from mrac.lab.train.frames import Frames, scene_of, shrink
 
 _HELD = 8  # of every so many scenes of a set, or frames of a set with few scenes, one is measured on
-_FOCAL = (
-    0.9  # over the width: what views are turned by; the teacher answers for what they show, so it need not be right
-)
+# Focal length over the width, by which views are turned. It need not be right: the teacher answers for what they show.
+_FOCAL = 0.9
 _NUM_PIXELS = 420 * 560
 
 
@@ -30,12 +30,8 @@ def load_pictures(folders: tuple[Path, ...]) -> tuple[list[Frames], list[list[Fr
     Raises:
         ContractError: a set has fewer than two frames, a manifest is missing, or a picture cannot be read.
     """
-    by_set: dict[str, list[Frame]] = {}
-    for folder in folders:
-        for frame in read_manifest(folder):
-            by_set.setdefault(frame.row["set"], []).append(frame)
     learned, held = [], []
-    for name, frames in by_set.items():
+    for name, frames in by_set(chain.from_iterable(map(read_manifest, folders))).items():
         if len(frames) < 2:
             raise ContractError(f"train/quantize: set {name} has {len(frames)} frame; two or more are needed")
         measured = _held_out(frames)
