@@ -1,7 +1,7 @@
 """The mixture model of the gate `consensus` for a batch of models on a device; see `mrac.gate.consensus.model`."""
 
 import math
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,17 +19,17 @@ from mrac.gate.consensus.model import (
     _MIN_VAR,
     _NEAR,
     _SENTINEL,
+    _SENTINEL_ALONE,
     _SENTINEL_COUNT,
     _SENTINEL_SHARE,
     _SHIFT_STD,
+    PER_TENTH_MILLIMETRE,
     MixtureOptions,
 )
 from mrac.gp.kernel import BIAS_VAR
 from mrac.gpu.linear_algebra import Blocks, inverse, leave_one_out
 from mrac.gpu.padded import least, mean_of, median_of, most, sum_of
 from mrac.gpu.process import position_distances, process_covariance, student_t_log_density
-
-_PER_TENTH_MILLIMETRE: Final = 1e4
 
 
 class State(NamedTuple):
@@ -203,11 +203,16 @@ def make_models(
 
 def repeated_values(z_m: Tensor, valid: Tensor) -> Tensor:
     """(B, K) whether a reading's value, to a tenth of a millimetre, occurs so often that it may be a sentinel."""
-    rounded = (z_m * _PER_TENTH_MILLIMETRE).round()
+    rounded = (z_m * PER_TENTH_MILLIMETRE).round()
     ordered = torch.where(valid, rounded, torch.inf).sort(dim=1).values
-    first, last = (torch.searchsorted(ordered, rounded, right=right) for right in (False, True))
+
+    def num_between(low: Tensor, high: Tensor) -> Tensor:
+        return torch.searchsorted(ordered, high, right=True) - torch.searchsorted(ordered, low)
+
+    same = num_between(rounded, rounded)
+    similar = num_between(rounded / _SENTINEL_ALONE, rounded * _SENTINEL_ALONE) - same
     enough = (_SENTINEL_SHARE * valid.sum(dim=1, keepdim=True)).clamp(min=_SENTINEL_COUNT)
-    return (last - first >= enough) & valid
+    return (same >= enough) & (same > similar) & valid
 
 
 def dense_clusters(positions_QK2: Tensor, valid: Tensor, max_dense: int) -> tuple[Blocks, Tensor]:

@@ -35,6 +35,9 @@ _SENTINEL: Final = 20.0  # density of a value that repeats: uniform over five pe
 # These two matter most of all constants: a quantised sensor repeats values too.
 _SENTINEL_COUNT: Final = 4  # how often a value must repeat to be suspect
 _SENTINEL_SHARE: Final = 0.06  # and in which share of the readings
+# And more often than other values within this factor, all together: on a wall a quantised sensor repeats those too.
+_SENTINEL_ALONE: Final = 1.03
+PER_TENTH_MILLIMETRE: Final = 1e4
 _FLOOR: Final = 1e-3  # of every density: no kind of error is impossible anywhere
 _KIND_COUNTS: Final = (2.0, 1.0, 1.0, 1.0, 1.0)  # Dirichlet prior: flat, but for multipath, the most frequent error
 _SHIFT_STD: Final = 1.5  # of the scale, in log depth: a factor of 4.5, all but unknown
@@ -242,8 +245,15 @@ def _numbers(options: MixtureOptions) -> Numbers:
 
 def repeated_values(z_m: FloatArray) -> BoolArray:
     """(K,) whether a reading's value, to a tenth of a millimetre, occurs so often that it may be a sentinel."""
-    _, place, count = np.unique(np.round(z_m, 4), return_inverse=True, return_counts=True)
-    return np.asarray(count[place] >= max(_SENTINEL_COUNT, _SENTINEL_SHARE * z_m.size))
+    rounded = np.round(z_m * PER_TENTH_MILLIMETRE)
+    ordered = np.sort(rounded)
+
+    def num_between(low: FloatArray, high: FloatArray) -> NDArray[np.intp]:
+        return np.searchsorted(ordered, high, "right") - np.searchsorted(ordered, low, "left")
+
+    same = num_between(rounded, rounded)
+    similar = num_between(rounded / _SENTINEL_ALONE, rounded * _SENTINEL_ALONE) - same
+    return np.asarray((same >= max(_SENTINEL_COUNT, _SENTINEL_SHARE * z_m.size)) & (same > similar))
 
 
 def dense_clusters(positions_K2: FloatArray) -> Blocks:

@@ -151,6 +151,17 @@ def test_how_often_a_value_must_repeat(num: int, count: int, suspect: bool) -> N
     assert repeated_values(z_m).tolist() == [suspect] * count + [False] * (num - count)
 
 
+def test_a_value_that_repeats_on_a_wall_is_no_sentinel() -> None:
+    """A sensor that rounds to millimetres repeats each value of a wall; a sentinel stands alone among other values."""
+    wall_m = 0.7 + 0.001 * (np.arange(48) // 8)
+    assert not repeated_values(wall_m).any()
+    with_sentinel_m = np.r_[wall_m, np.full(12, 4.0)]
+    assert repeated_values(with_sentinel_m).tolist() == [False] * 48 + [True] * 12
+    # As many others near it as repeat: 3 % is near, 4 % is not.
+    for factor, suspect in ((1.029, False), (1.031, True), (1 / 1.029, False), (1 / 1.031, True)):
+        assert repeated_values(np.r_[np.full(4, 2.0), 2.0 * factor + 0.0002 * np.arange(4)])[:4].all() == suspect
+
+
 def test_how_dense_a_cluster_must_be() -> None:
     """More than twice what even spacing gives, and two more: over an area of 1, of 15 readings, 2 · 0.42 + 2."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
