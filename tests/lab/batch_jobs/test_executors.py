@@ -1,6 +1,9 @@
 import sys
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,32 @@ from tests.mrac.batch_jobs.frames import small_job, write_frames
 NUM_FRAMES = 40
 
 
+def has_results(out: Path) -> bool:
+    return any(out.glob("*.npz"))
+
+
+@contextmanager
+def killing(name: str, number: int, may: Callable[[], bool]) -> Iterator[list[int]]:
+    """Kills `number` workers of an executor, one after the other, from when `may` says so; yields a list of them.
+
+    A thread, since on one core all frames may be done before the first outcome is seen.
+    """
+    killed: list[int] = []
+    ended = threading.Event()
+
+    def kill() -> None:
+        while len(killed) < number and not ended.wait(0.01):
+            killed.extend([1] * (may() and kill_one_worker(name)))
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield killed
+    finally:
+        ended.set()
+        killer.join()
+
+
 @pytest.mark.filterwarnings("ignore")  # Ray's own, of files it leaves to the collector
 def test_each_frame_is_done_once_and_to_the_bit_though_a_worker_is_killed(tmp_path: Path) -> None:
     pytest.importorskip("ray")
@@ -22,15 +51,14 @@ def test_each_frame_is_done_once_and_to_the_bit_though_a_worker_is_killed(tmp_pa
     (tmp_path / "frames" / "f007.png").write_bytes(b"no image")
     run_job(small_job(tmp_path / "serial"), frames, "local", Resources(workers=1))
     for name in ("local", "ray"):
-        seen, killed = Counter[str](), list[int]()
+        seen, out = Counter[str](), tmp_path / name
 
-        def note(outcome: Outcome, name: str = name, seen: Counter[str] = seen, killed: list[int] = killed) -> None:
+        def note(outcome: Outcome, seen: Counter[str] = seen) -> None:
             seen[outcome.record.id] += 1
-            if not sum(killed):
-                killed.append(kill_one_worker(name))
 
-        found = run_job(small_job(tmp_path / name), frames, name, Resources(workers=2), note)
-        assert sum(killed) == 1
+        with killing(name, 1, partial(has_results, out)) as killed:
+            found = run_job(small_job(out), frames, name, Resources(workers=2), note)
+        assert len(killed) == 1
         assert found.actions == {"computed": NUM_FRAMES - 1, "failed": 1}
         assert set(seen.values()) == {1}
         compared = same_results(tmp_path / "serial", tmp_path / name)
@@ -49,20 +77,8 @@ def test_each_frame_is_done_once_and_to_the_bit_though_a_worker_is_killed(tmp_pa
 def test_a_frame_over_which_every_worker_dies_is_a_failure(tmp_path: Path) -> None:
     frames = list_frames([write_frames(tmp_path / "frames", 1)])
 
-    def kill_all() -> None:
-        left = LIVES
-        while left and not ended.is_set():
-            left -= kill_one_worker("local")
-            ended.wait(0.02)
-
-    ended = threading.Event()
-    killer = threading.Thread(target=kill_all)
-    killer.start()
-    try:
+    with killing("local", LIVES, lambda: True):
         found = run_job(small_job(tmp_path / "out"), frames, "local", Resources(workers=1))
-    finally:
-        ended.set()
-        killer.join()
     assert found.actions == {"failed": 1}
     assert "workers died" in found.failures[0].error
 
