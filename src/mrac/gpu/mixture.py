@@ -210,9 +210,10 @@ def repeated_values(z_m: Tensor, valid: Tensor) -> Tensor:
         return torch.searchsorted(ordered, high, right=True) - torch.searchsorted(ordered, low)
 
     same = num_between(rounded, rounded)
-    similar = num_between(rounded / _SENTINEL_ALONE, rounded * _SENTINEL_ALONE) - same
+    times, within = _SENTINEL_ALONE
+    similar = num_between(rounded * (1.0 - within), rounded * (1.0 + within)) - same
     enough = (_SENTINEL_SHARE * valid.sum(dim=1, keepdim=True)).clamp(min=_SENTINEL_COUNT)
-    return (same >= enough) & (same > similar) & valid
+    return (same >= enough) & (same > times * similar) & valid
 
 
 def dense_clusters(positions_QK2: Tensor, valid: Tensor, max_dense: int) -> tuple[Blocks, Tensor]:

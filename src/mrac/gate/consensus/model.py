@@ -35,8 +35,9 @@ _SENTINEL: Final = 20.0  # density of a value that repeats: uniform over five pe
 # These two matter most of all constants: a quantised sensor repeats values too.
 _SENTINEL_COUNT: Final = 4  # how often a value must repeat to be suspect
 _SENTINEL_SHARE: Final = 0.06  # and in which share of the readings
-# And more often than other values within this factor, all together: on a wall a quantised sensor repeats those too.
-_SENTINEL_ALONE: Final = 1.03
+# And so many times as often as other values within this share of it, all together: on a wall a quantised sensor
+# repeats those too.
+_SENTINEL_ALONE: Final = (3.0, 0.03)
 PER_TENTH_MILLIMETRE: Final = 1e4
 _FLOOR: Final = 1e-3  # of every density: no kind of error is impossible anywhere
 _KIND_COUNTS: Final = (2.0, 1.0, 1.0, 1.0, 1.0)  # Dirichlet prior: flat, but for multipath, the most frequent error
@@ -252,8 +253,9 @@ def repeated_values(z_m: FloatArray) -> BoolArray:
         return np.searchsorted(ordered, high, "right") - np.searchsorted(ordered, low, "left")
 
     same = num_between(rounded, rounded)
-    similar = num_between(rounded / _SENTINEL_ALONE, rounded * _SENTINEL_ALONE) - same
-    return np.asarray((same >= max(_SENTINEL_COUNT, _SENTINEL_SHARE * z_m.size)) & (same > similar))
+    times, within = _SENTINEL_ALONE
+    similar = num_between(rounded * (1.0 - within), rounded * (1.0 + within)) - same
+    return np.asarray((same >= max(_SENTINEL_COUNT, _SENTINEL_SHARE * z_m.size)) & (same > times * similar))
 
 
 def dense_clusters(positions_K2: FloatArray) -> Blocks:

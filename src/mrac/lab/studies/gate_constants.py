@@ -35,7 +35,7 @@ from mrac.types import Samples
 
 _OF_START: Final = ("_HOT", "_WARM", "_VOTE_STD", "_INLIER_STD", "_APART", "_SEARCHED", "_DISTINCT", "_CARRIED_ON")
 _OF_MODEL: Final = ("_ANYWHERE", "_FLOOR", "_KIND_COUNTS", "_SHIFT_STD", "_COOLING", "_CLUSTER_RADIUS")
-_OF_SENTINEL: Final = ("_SENTINEL", "_SENTINEL_COUNT", "_SENTINEL_SHARE")
+_OF_SENTINEL: Final = ("_SENTINEL", "_SENTINEL_COUNT", "_SENTINEL_SHARE", "_SENTINEL_ALONE")
 CONSTANTS: Final[tuple[tuple[ModuleType, tuple[str, ...]], ...]] = (
     (initialisation, (*_OF_START, "_SEARCH_ROUNDS")),
     (model, (*_OF_MODEL, *_OF_SENTINEL, "_DENSE", "_MIN_INLIER")),
