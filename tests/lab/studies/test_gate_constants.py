@@ -36,6 +36,6 @@ def test_the_constants_of_the_sentinel_are_those_that_decide() -> None:
     for name in ("_SENTINEL_COUNT", "_SENTINEL_SHARE"):
         with changed(model, name, 2.0):
             assert not model.repeated_values(z_m).any(), name
-    with changed(model, "_SENTINEL_ALONE", 25.0):  # what is near it then reaches down to 2.3 m
+    with changed(model, "_SENTINEL_ALONE", 20.0):  # what is near it then reaches down to 3.6 m
         assert not model.repeated_values(z_m).any()
     assert model.repeated_values(z_m).sum() == 4

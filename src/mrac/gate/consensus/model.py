@@ -37,7 +37,7 @@ _SENTINEL_COUNT: Final = 4  # how often a value must repeat to be suspect
 _SENTINEL_SHARE: Final = 0.06  # and in which share of the readings
 # And so many times as often as other values within this share of it, all together: on a wall a quantised sensor
 # repeats those too.
-_SENTINEL_ALONE: Final = (3.0, 0.03)
+_SENTINEL_ALONE: Final = (0.5, 0.03)
 PER_TENTH_MILLIMETRE: Final = 1e4
 _FLOOR: Final = 1e-3  # of every density: no kind of error is impossible anywhere
 _KIND_COUNTS: Final = (2.0, 1.0, 1.0, 1.0, 1.0)  # Dirichlet prior: flat, but for multipath, the most frequent error
