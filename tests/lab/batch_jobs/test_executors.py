@@ -74,6 +74,20 @@ def test_each_frame_is_done_once_and_to_the_bit_though_a_worker_is_killed(tmp_pa
     assert again.actions == {"kept": NUM_FRAMES - 1, "failed": 1}
 
 
+@pytest.mark.filterwarnings("ignore")  # as above
+def test_with_a_gpu_loading_and_committing_are_stages_of_their_own(tmp_path: Path) -> None:
+    """A GPU that Ray is told of: what is computed does not depend on there being one."""
+    ray = pytest.importorskip("ray")
+    frames = list_frames([write_frames(tmp_path / "frames", 10)])
+    (tmp_path / "frames" / "f007.png").write_bytes(b"no image")
+    run_job(small_job(tmp_path / "serial"), frames, "local", Resources(workers=1))
+    ray.init(address="local", num_cpus=3, num_gpus=1, include_dashboard=False, log_to_driver=False)
+    found = run_job(small_job(tmp_path / "ray"), frames, "ray", Resources(workers=2, gpus=0.5))
+    assert found.actions == {"computed": 9, "failed": 1}
+    compared = same_results(tmp_path / "serial", tmp_path / "ray")
+    assert (compared["equal"], compared["stray_files"], compared["manifests_equal"]) == (9, 0, 1)
+
+
 def test_a_frame_over_which_every_worker_dies_is_a_failure(tmp_path: Path) -> None:
     frames = list_frames([write_frames(tmp_path / "frames", 1)])
 

@@ -1,8 +1,11 @@
-"""Ray Data: load, calibrate and commit as stages of their own, on one machine or a cluster (`RAY_ADDRESS`).
+"""Ray Data, on one machine or a cluster (`RAY_ADDRESS`): a pool of actors, each of which does whole frames.
 
-Loading and committing are tasks on processor cores; calibrating is a pool of actors, which alone may have a GPU. On a
-cluster, inputs and --out are the same paths on every node. Ray repeats what a killed worker had in hand; that no frame
-is committed twice, and none that was committed before is computed, is the manifest's doing.
+Where actors have a GPU, load, calibrate and commit are stages of their own, so that it does not wait for files: loading
+and committing are tasks on processor cores, calibrating is the actors'. Without a GPU that would only cost: to pass
+frames between processes, and to start these, took a third of two cores.
+
+On a cluster, inputs and --out are the same paths on every node. Ray repeats what a killed worker had in hand; that no
+frame is committed twice, and none that was committed before is computed, is the manifest's doing.
 """
 
 import logging
@@ -16,7 +19,7 @@ from typing import Any, Final
 from mrac.batch_jobs.attempts import attempt
 from mrac.batch_jobs.executors import LIVES, Resources, died
 from mrac.batch_jobs.job import Frame, Job, Outcome, failed
-from mrac.batch_jobs.stages import ENVIRONMENT, calibrate, commit, load, prepare_worker
+from mrac.batch_jobs.stages import ENVIRONMENT, calibrate, commit, load, perform, prepare_worker
 from mrac.errors import MissingExtra
 
 _LEAST_FRAMES: Final = 8  # of a task: fewer, and Ray's own work shows
@@ -26,7 +29,7 @@ _ITEM: Final = "item"
 
 
 def execute(job: Job, frames: Sequence[Frame], resources: Resources) -> Iterator[Outcome]:
-    """See `Executor`; on a machine of our own Ray is told of one core more than `workers` need, for the other stages.
+    """See `Executor`; on one machine Ray is told of one core more than `workers` need, for the other stages.
 
     Raises:
         MissingExtra: Ray Data is not installed.
@@ -71,22 +74,33 @@ def _pipeline(ray: Any, job: Job, frames: Sequence[Frame], resources: Resources)
     """The data set of outcomes; nothing runs before it is read."""
     items = [{_ITEM: pickle.dumps(frame)} for frame in frames]
     tasks = math.ceil(len(items) / max(_LEAST_FRAMES, math.ceil(len(items) / _MOST_TASKS)))
-    return (
-        ray.data.from_items(items, override_num_blocks=max(tasks, min(resources.workers, len(items))))
-        .map(_Load(job), num_cpus=_SIDE_CPUS)
-        .map(
-            _Calibrate,
-            fn_constructor_args=(job,),
-            compute=ray.data.ActorPoolStrategy(size=resources.workers),
-            num_cpus=resources.cpus,
-            num_gpus=resources.gpus,
-        )
-        .map(_Commit(job), num_cpus=_SIDE_CPUS)
-    )
+    data = ray.data.from_items(items, override_num_blocks=max(tasks, min(resources.workers, len(items))))
+    of_actors = {
+        "fn_constructor_args": (job,),
+        "compute": ray.data.ActorPoolStrategy(size=resources.workers),
+        "num_cpus": resources.cpus,
+    }
+    if not resources.gpus:
+        return data.map(_Perform, **of_actors)
+    loaded = data.map(_Load(job), num_cpus=_SIDE_CPUS)
+    return loaded.map(_Calibrate, num_gpus=resources.gpus, **of_actors).map(_Commit(job), num_cpus=_SIDE_CPUS)
+
+
+class _Perform:
+    """All stages of a frame: an actor, whose network stays loaded."""
+
+    def __init__(self, job: Job) -> None:
+        prepare_worker()
+        self.job = job
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        frame: Frame = pickle.loads(row[_ITEM])
+        with attempt(Path(self.job.out), "perform", frame.id, LIVES) as may:
+            return {_ITEM: pickle.dumps(perform(self.job, frame) if may else failed(frame.id, died(frame)))}
 
 
 class _Load:
-    """The first stage, as Ray calls it: a function with a job."""
+    """The first of three stages, as Ray calls it: a function with a job."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -99,7 +113,7 @@ class _Load:
 
 
 class _Calibrate:
-    """The second stage: an actor, whose network stays loaded."""
+    """The second: an actor, whose network stays loaded."""
 
     def __init__(self, job: Job) -> None:
         prepare_worker()
@@ -115,7 +129,7 @@ class _Calibrate:
 
 
 class _Commit:
-    """The last stage."""
+    """The last."""
 
     def __init__(self, job: Job) -> None:
         self.job = job

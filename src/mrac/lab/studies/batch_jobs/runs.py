@@ -15,7 +15,7 @@ from mrac.batch_jobs.run import Summary, list_frames, make_job, run_job
 from mrac.io.files import sha256_of
 
 # What the command line of a process that calibrates begins with, or has in it.
-_WORKERS = {"ray": b"ray::MapWorker(Map(_Calibrate))", "local": b"multiprocessing.spawn"}
+_WORKERS = {"ray": b"ray::MapWorker(Map(_", "local": b"multiprocessing.spawn"}
 
 
 @dataclass(frozen=True)
