@@ -6,7 +6,7 @@ import sys
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from mrac.lab.placement.random import Random
 from mrac.metrics import score_depth
 from mrac.result.folder import versions
 from mrac.runtime.parallel import num_cores
+
+_MACHINE: Final = f"{num_cores()}cores-{platform.machine()}"  # now: a study may limit its own process later
 
 
 def truth_of(frame: Frame) -> FloatArray:
@@ -47,7 +49,7 @@ def summary(errors: Sequence[float]) -> dict[str, float]:
 
 
 def results_folder(protocol: str) -> Path:
-    return Path("results") / f"{protocol}--{num_cores()}cores-{platform.machine()}--{_today()}"
+    return Path("results") / f"{protocol}--{_MACHINE}--{_today()}"
 
 
 def write_results(path: Path, **content: Any) -> None:
@@ -55,7 +57,7 @@ def write_results(path: Path, **content: Any) -> None:
     record = {
         "command": " ".join(["python -m", f"mrac.lab.studies.{study_of(Path(sys.argv[0]))}", *sys.argv[1:]]),
         "date": _today(),
-        "machine": f"{num_cores()}cores-{platform.machine()}",
+        "machine": _MACHINE,
         "commit": checkout_commit(short=True),
     }
     write_json(path, {**record, **content, "versions": versions()})
