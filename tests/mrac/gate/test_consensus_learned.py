@@ -191,3 +191,16 @@ def test_the_mixture_model_keeps_its_share_of_the_odds() -> None:
 def test_odds_are_bounded() -> None:
     found = _logistic(np.array([-1e9, 0.0, np.log(3.0), 1e9]))
     np.testing.assert_allclose(found, [np.exp(-50.0), 0.5, 0.75, 1.0], rtol=1e-9)
+
+
+def test_readings_of_a_table_that_are_rounded_to_millimetres_keep_their_weight() -> None:
+    """A row over a flat surface has six values, each many times: none of them is a sentinel."""
+    v, u = np.mgrid[0:120, 0:160]
+    truth_m = 0.7 + 0.00025 * (v - 60) + 0.00003 * u
+    field = np.log(truth_m) + 0.03 * np.sin(u / 40.0) + 0.1 * v / 120
+    u_px = np.linspace(2, 157, 50).round()
+    anchors = Anchors(np.stack([u_px, np.full(50, 60.0)], axis=1), truth_m[60, u_px.astype(int)].round(3))
+    image = np.random.default_rng(0).integers(0, 255, (120, 160, 3), dtype=np.uint8)
+    result = Calibrator()(image, anchors, RelativeDepth(field.astype(np.float32), "log_depth"))
+    assert np.median(result.anchors.weight) > 0.5
+    assert result.anchors.keep.all()
