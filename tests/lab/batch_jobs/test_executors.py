@@ -23,17 +23,18 @@ def has_results(out: Path) -> bool:
 
 
 @contextmanager
-def killing(name: str, number: int, may: Callable[[], bool]) -> Iterator[list[int]]:
-    """Kills `number` workers of an executor, one after the other, from when `may` says so; yields a list of them.
+def killing(name: str, number: int, may: Callable[[], bool]) -> Iterator[list[str]]:
+    """Kills `number` workers of an executor, one after the other, from when `may` says so; yields its name for each.
 
     A thread, since on one core all frames may be done before the first outcome is seen.
     """
-    killed: list[int] = []
+    killed: list[str] = []
     ended = threading.Event()
 
     def kill() -> None:
         while len(killed) < number and not ended.wait(0.01):
-            killed.extend([1] * (may() and kill_one_worker(name)))
+            if may() and kill_one_worker(name):
+                killed.append(name)
 
     killer = threading.Thread(target=kill)
     killer.start()

@@ -12,7 +12,7 @@ import logging
 import math
 import os
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from mrac.errors import MissingExtra
 _LEAST_FRAMES: Final = 8  # of a task: fewer, and Ray's own work shows
 _MOST_TASKS: Final = 10_000  # of a stage: more, and the one process that hands them out is the limit
 _SIDE_CPUS: Final = 0.25  # of a core, for a task that loads or commits
-_ITEM: Final = "item"
+_ITEM: Final = "item"  # of a row: pickled by this job, for another of its processes; never read from a file of others
 
 
 def execute(job: Job, frames: Sequence[Frame], resources: Resources) -> Iterator[Outcome]:
@@ -95,8 +95,7 @@ class _Perform:
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         frame: Frame = pickle.loads(row[_ITEM])
-        with attempt(Path(self.job.out), "perform", frame.id, LIVES) as may:
-            return {_ITEM: pickle.dumps(perform(self.job, frame) if may else failed(frame.id, died(frame)))}
+        return _tried(self.job, frame, "perform", lambda: perform(self.job, frame))
 
 
 class _Load:
@@ -108,8 +107,7 @@ class _Load:
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         prepare_worker()
         frame: Frame = pickle.loads(row[_ITEM])
-        with attempt(Path(self.job.out), "load", frame.id, LIVES) as may:
-            return {_ITEM: pickle.dumps(load(self.job, frame) if may else failed(frame.id, died(frame)))}
+        return _tried(self.job, frame, "load", lambda: load(self.job, frame))
 
 
 class _Calibrate:
@@ -123,9 +121,7 @@ class _Calibrate:
         loaded = pickle.loads(row[_ITEM])
         if isinstance(loaded, Outcome):
             return row
-        frame: Frame = loaded.frame
-        with attempt(Path(self.job.out), "calibrate", frame.id, LIVES) as may:
-            return {_ITEM: pickle.dumps(calibrate(self.job, loaded) if may else failed(frame.id, died(frame)))}
+        return _tried(self.job, loaded.frame, "calibrate", lambda: calibrate(self.job, loaded))
 
 
 class _Commit:
@@ -137,3 +133,9 @@ class _Commit:
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         done = pickle.loads(row[_ITEM])
         return row if isinstance(done, Outcome) else {_ITEM: pickle.dumps(commit(self.job, done))}
+
+
+def _tried(job: Job, frame: Frame, stage: str, work: Callable[[], object]) -> dict[str, Any]:
+    """A row with what `work` gives, or with a failure where workers died over this stage of the frame before."""
+    with attempt(Path(job.out), stage, frame.id, LIVES) as may:
+        return {_ITEM: pickle.dumps(work() if may else failed(frame.id, died(frame)))}
