@@ -53,7 +53,7 @@ LIMITS = [  # stage, name, option, least and largest value
     ("gate", "consensus", "max_starts", 1, 1000),
     ("gate", "consensus", "min_evidence", -1e6, 1e6),
     ("gate", "consensus_learned", "reject_from", 1e-3, 0.999),
-    ("gate", "consensus_learned", "model_weight", 0.0, 1e3),
+    ("gate", "consensus_learned", "model_weight near_object_odds", 0.0, 1e3),
     ("gate", "range", "min_depth_m", 0.0, 1e6),
     ("gate", "siegel_mad", "kappa", 0.0, 1e9),
     ("gate", "theil_sen_mad", "kappa", 0.0, 1e9),
@@ -91,7 +91,8 @@ def test_the_defaults_are_those_that_the_published_figures_were_made_with() -> N
         "gate": {
             "consensus": mixture,
             "consensus_learned": {
-                **mixture, "reject_from": 0.3, "model_weight": 0.3, "weights": "consensus_learned"
+                **mixture, "reject_from": 0.3, "model_weight": 0.3, "near_object_odds": 16.0,
+                "weights": "consensus_learned",
             },
             "gnc": gnc, "msac": msac, "none": {}, "range": {"min_depth_m": 0.1, "max_depth_m": 0.0}, "ransac": ransac,
             "siegel_mad": {"kappa": 2.0}, "theil_sen_mad": {"kappa": 2.0},

@@ -7,7 +7,7 @@ import numpy as np
 
 from mrac.conventions import FloatArray
 from mrac.gate.consensus import Consensus, Group, divided, in_order
-from mrac.gate.consensus.classifier import Logits, load_classifier, local_range, reading_features
+from mrac.gate.consensus.classifier import Logits, load_classifier, local_range, near_object, reading_features
 from mrac.gate.consensus.reading_points import image_features
 from mrac.gp.features import ImageAppearance
 from mrac.registry import check_numbers
@@ -24,23 +24,27 @@ class ConsensusLearned(Consensus):
     among many neighbours that agree costs little, and a right one far from all others may not help the pixels around.
 
     The classifier cannot judge errors unlike any in training, so the mixture model keeps some influence: where it takes
-    a reading for an outlier, `model_weight` of its log odds are added to both. Without relative depth, which was always
-    there in training, and where the readings contradict it, the verdicts are those of `consensus`.
+    a reading for an outlier, `model_weight` of its log odds are added to both. Readings that are far nearer than the
+    scene but support each other gain up to `near_object_odds`: an object close to the camera, which the network misses.
+    Without relative depth, which was always there in training, and where the readings contradict it, the verdicts are
+    those of `consensus`.
 
     Attributes:
         reject_from: outlier probability from which a reading is rejected.
         model_weight: of the mixture model's log odds of being an outlier.
+        near_object_odds: log odds of being an inlier, added where `near_object` is sure.
         weights: `consensus_learned`, those of the package, or the path of an .npz file of `mrac train gate`.
     """
 
     reject_from: float = 0.3
     model_weight: float = 0.3
+    near_object_odds: float = 16.0
     weights: str = "consensus_learned"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_numbers(self, 1e-3, 0.999, only=("reject_from",))
-        check_numbers(self, 0.0, 1e3, only=("model_weight",))
+        check_numbers(self, 0.0, 1e3, only=("model_weight", "near_object_odds"))
         load_classifier(self.weights)  # now, not at the first frame
 
     def judge(
@@ -68,9 +72,10 @@ class ConsensusLearned(Consensus):
 
     def _logits(self, group: Group) -> Logits:
         features = reading_features(group)
-        of_model = self.model_weight * np.minimum(features["model_logit"], 0.0)
+        inlier = self.model_weight * np.minimum(features["model_logit"], 0.0)
+        inlier += self.near_object_odds * near_object(features)
         logits = load_classifier(self.weights)(features)
-        return Logits(logits.outlier - of_model, logits.weight + of_model)
+        return Logits(logits.outlier - inlier, logits.weight + inlier)
 
 
 def _logistic(odds: FloatArray) -> FloatArray:

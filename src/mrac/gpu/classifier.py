@@ -13,6 +13,7 @@ from mrac.gate.consensus.classifier import (
     _NEAREST,
     MAX_STD,
     load_classifier,
+    near_object,
 )
 from mrac.gate.consensus.model import _MIN_VAR
 from mrac.gate.consensus_learned import ConsensusLearned
@@ -65,7 +66,7 @@ class BatchClassifier(nn.Module):
     def __init__(self, gate: ConsensusLearned) -> None:
         super().__init__()
         weights = load_classifier(gate.weights)
-        self.names, self.model_weight = [str(name) for name in weights.names], gate.model_weight
+        self.names, self.gate = [str(name) for name in weights.names], gate
         for name, values in zip(weights._fields[1:], weights[1:], strict=True):
             constant(self, f"{name}_", values)
 
@@ -82,7 +83,8 @@ class BatchClassifier(nn.Module):
             around: (B, K, 2) least and largest log depth around each reading, relative to its own.
         """
         features = reading_features(models, result, features_BKF, log_z, around)
-        of_model = self.model_weight * features["model_logit"].clamp(max=0.0)
+        inlier = self.gate.model_weight * features["model_logit"].clamp(max=0.0)
+        inlier = inlier + self.gate.near_object_odds * near_object(features)
         inputs = torch.stack([features[name].expand_as(log_z) for name in self.names], dim=2)
         scaled = ((inputs - self.mean_) / self.std_).clamp(-MAX_STD, MAX_STD)
         seen = (scaled @ self.all_ + self.all_bias_).clamp(min=0.0) * models.valid[..., None]
@@ -90,7 +92,7 @@ class BatchClassifier(nn.Module):
         first = (scaled @ self.own_ + self.own_bias_ + scene[:, None]).clamp(min=0.0)
         second = (first @ self.hidden_ + self.hidden_bias_).clamp(min=0.0)
         outlier, weight = (second @ self.out_[:-1] + self.out_[-1]).unbind(2)
-        return tuple(torch.sigmoid(odds.clamp(-50.0, 50.0)) for odds in (outlier - of_model, weight + of_model))  # type: ignore[return-value]
+        return tuple(torch.sigmoid(odds.clamp(-50.0, 50.0)) for odds in (outlier - inlier, weight + inlier))  # type: ignore[return-value]
 
 
 def reading_features(

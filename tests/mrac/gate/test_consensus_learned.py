@@ -1,5 +1,6 @@
 """The learned classifier: no worse where the mixture model is right."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from mrac import Anchors, Calibrator
+from mrac.conventions import FloatArray, ImageArray
 from mrac.errors import ContractError
 from mrac.gate.consensus import Consensus, classifier
 from mrac.gate.consensus_learned import ConsensusLearned, _logistic
@@ -140,7 +142,7 @@ def test_weights_of_ones_own(tmp_path: Path) -> None:
     arrays["out"][-1] = 9.0, -9.0  # every reading an outlier, of no weight
     np.savez(own, **arrays)
     samples = scene("log_depth", seed=1)[0]
-    gate = ConsensusLearned(weights=str(own))
+    gate = ConsensusLearned(weights=str(own), near_object_odds=0.0)
     assert gate(samples).status == "all_anchors_rejected"
     result = gate.judge(samples)
     assert result.outlier_probability is not None
@@ -186,6 +188,59 @@ def test_the_mixture_model_keeps_its_share_of_the_odds() -> None:
     np.testing.assert_allclose(np.asarray(result.outlier_probability), outlier, rtol=1e-9)
     np.testing.assert_array_equal(result.keep, outlier < 0.3)
     np.testing.assert_allclose(result.weight, 1.0 / (1.0 + np.exp(-found.weight)), atol=1e-3)
+
+
+def near_scene(distance_m: FloatArray, seed: int) -> tuple[ImageArray, Anchors, RelativeDepth]:
+    """A street, 2 to 30 m, before which a box stands that the network puts at 0.6 m; readings on the box as given."""
+    H, W = 120, 160
+    box = np.zeros((H, W), bool)
+    box[40:80, 60:110] = True
+    v, u = np.mgrid[0:H, 0:W]
+    z = 2.0 + 28.0 * ((H - 1 - v) / H) ** 2
+    image = np.dstack([np.where(box, 200, 60 + u // 4)] * 3).astype(np.uint8)
+    rng = np.random.default_rng(seed)
+    field = np.log(np.where(box, 0.6, z)) + 0.02 * np.sin(u / 25.0) * np.cos(v / 30.0)
+    on_box = rng.permutation(np.argwhere(box)[:, ::-1])[: len(distance_m)]
+    beside = rng.permutation(np.argwhere(~box)[:, ::-1])[:40]
+    reading = z[beside[:, 1], beside[:, 0]] * rng.normal(1.0, 0.01, 40)
+    anchors = Anchors(np.concatenate([on_box, beside]), np.concatenate([distance_m, reading]))
+    return image, anchors, RelativeDepth(field, "log_depth")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_readings_of_an_object_that_the_network_misses_are_kept_since_they_agree(seed: int) -> None:
+    distance_m = 0.35 * np.random.default_rng(seed).normal(1.0, 0.02, 6)
+    given = near_scene(distance_m, seed)
+    answer, without = Calibrator()(*given), Calibrator(gate="consensus_learned:near_object_odds=0")(*given)
+    assert answer.anchors.keep.all()
+    assert answer.depth_m[60, 85] == pytest.approx(0.35, rel=0.1)
+    assert without.anchors.keep[:6].sum() <= 2  # what classifier and mixture model say of readings so near
+    assert without.depth_m[60, 85] > 0.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_near_readings_that_each_have_an_error_of_their_own_are_still_rejected(seed: int) -> None:
+    given = near_scene(0.6 * np.array([0.2, 0.26, 0.34, 0.44, 0.55]), seed)
+    assert not Calibrator()(*given).anchors.keep[:5].any()
+
+
+def test_a_near_object_is_what_its_own_readings_agree_on() -> None:
+    sure = {"reading": -1.5, "similar_agree": 0.8, "model_logit": -3.0, "model_z_score": 5.0, "repeated": 0.0}
+    cases = {
+        "shared error": (sure, 1.0),
+        "predicted": ({**sure, "similar_agree": 0.0, "model_logit": 5.0, "model_z_score": -0.5}, 1.0),
+        "alone": ({**sure, "similar_agree": 0.3}, 0.0),
+        "as near as the scene": ({**sure, "reading": -0.7}, 0.0),
+        "farther": ({**sure, "reading": 1.5}, 0.0),
+        "half as near": ({**sure, "reading": -1.0}, 0.5),
+        "a sentinel": ({**sure, "repeated": 1.0}, 0.0),
+        "unsure": ({**sure, "similar_agree": 0.0, "model_logit": 1.9, "model_z_score": 0.0}, 0.0),
+        "not predicted": ({**sure, "similar_agree": 0.0, "model_logit": 5.0, "model_z_score": math.asinh(2.1)}, 0.0),
+        "halves": ({**sure, "similar_agree": 0.5, "model_logit": 3.0, "model_z_score": 0.0}, 0.75),
+    }
+    for name, (features, wanted) in cases.items():
+        found = classifier.near_object({key: np.array([value]) for key, value in features.items()})
+        assert found == pytest.approx(wanted), name
 
 
 def test_odds_are_bounded() -> None:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,13 @@ _AGREE: Final = 0.1  # in log depth: the width of "the same error"
 _MAX_LOG_RATIO: Final = 2.5  # in log depth: where residuals are clipped
 _MIN_PROBABILITY: Final = 1e-4  # and 1 − its complement
 _MIN_SIGMA: Final = 1e-3  # of the Theil–Sen line, in log depth
+# A reading is far nearer than the scene from the first on, in log depth below the median reading, and wholly from the
+# second on; its most similar readings share its error by so much of `similar_agree`; its mixture model is sure of it by
+# such log odds, and predicts it within so many standard deviations (as asinh).
+_NEARER: Final = (0.8, 1.2)
+_SHARED: Final = (0.4, 0.6)
+_SURE: Final = (2.0, 4.0)
+_PREDICTED: Final = (-math.asinh(2.0), -math.asinh(1.0))
 # Of the shorter side: a beam's width, and how far a network blurs an edge.
 _LOCAL_RADII: Final = (0.008, 0.015, 0.025, 0.04)
 
@@ -157,6 +164,22 @@ def reading_features(group: Group) -> dict[str, FloatArray]:
         **_neighbours("near", error, judged.inlier, near),
     }
     return {**of_reading, **{name: np.full(K, value) for name, value in of_scene.items()}}
+
+
+def near_object(features: Mapping[str, Any]) -> Any:
+    """How sure it is that a reading far nearer than the scene is of an object, (K,) from 0 to 1; of numpy or of torch.
+
+    Multipath shortens each reading by a factor of its own. So readings that share one error, or that the mixture model
+    predicts from each other, are of an object that the network misses. The classifier was trained on few such.
+    """
+    nearer = _ramp(-features["reading"], *_NEARER)
+    shared = _ramp(features["similar_agree"], *_SHARED)
+    predicted = _ramp(features["model_logit"], *_SURE) * _ramp(-abs(features["model_z_score"]), *_PREDICTED)
+    return nearer * (shared + predicted - shared * predicted) * (1.0 - features["repeated"])
+
+
+def _ramp(values: Any, low: float, high: float) -> Any:
+    return ((values - low) / (high - low)).clip(0.0, 1.0)
 
 
 def local_range(field: FloatArray, uv_px: FloatArray) -> FloatArray:
