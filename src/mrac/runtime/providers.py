@@ -1,6 +1,7 @@
 """Devices that ONNX Runtime runs networks on: their providers, whether this machine has them, what to install."""
 
 import importlib
+import json
 import logging
 import os
 import sys
@@ -66,6 +67,7 @@ class Choice(NamedTuple):
 
 
 _CUDA: Final = "CUDAExecutionProvider"
+_OPENVINO: Final = "OpenVINOExecutionProvider"
 DEVICES: Final = {
     one.name: one
     for one in (
@@ -86,9 +88,9 @@ DEVICES: Final = {
         ),
         Device(
             "openvino",
-            ("OpenVINOExecutionProvider", _CPU),
+            (_OPENVINO, _CPU),
             "onnxruntime-openvino",
-            "Intel's processors.",
+            "Processors, in single precision.",
             "pip install --force-reinstall onnxruntime-openvino",
         ),
         Device(
@@ -227,14 +229,19 @@ def make_session(model: str | bytes, options: Any, device: Device) -> Any:
     if _CUDA in device.providers and hasattr(onnxruntime, "preload_dlls"):
         onnxruntime.preload_dlls()  # CUDA's libraries of other packages, which the loader would not find
     listed = onnxruntime.get_available_providers()
-    providers = [_with_options(name) for name in device.providers if name in listed]
+    providers = [_with_options(name, options.intra_op_num_threads) for name in device.providers if name in listed]
     # Its own fallback would go on with another provider where one fails.
     return onnxruntime.InferenceSession(model, sess_options=options, providers=providers, enable_fallback=0)
 
 
-def _with_options(provider: str) -> str | tuple[str, dict[str, str]]:
-    # Else convolutions round their input to ten bits, and depth is another than the processor's.
-    return (provider, {"use_tf32": "0"}) if provider == _CUDA else provider
+def _with_options(provider: str, num_threads: int) -> str | tuple[str, dict[str, str]]:
+    if provider == _CUDA:  # else convolutions round their input to ten bits, and depth is another than the processor's
+        return provider, {"use_tf32": "0"}
+    if provider == _OPENVINO:  # it does not read the session's options; 0 threads are all there are
+        asked = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
+        threads = {"INFERENCE_NUM_THREADS": str(num_threads)} if num_threads else {}
+        return provider, {"device_type": "CPU", "load_config": json.dumps({"CPU": {**asked, **threads}})}
+    return provider
 
 
 def _not_listed(device: Device) -> Problem | None:

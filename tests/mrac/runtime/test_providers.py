@@ -1,5 +1,6 @@
 """Which device runs, on machines with and without its packages; what the errors say; no trace in the home folder."""
 
+import json
 import logging
 import os
 import shutil
@@ -13,6 +14,7 @@ import pytest
 from mrac import ContractError
 from mrac.runtime import onnx_session, providers
 from mrac.runtime.onnx_session import network_identity, run_network, running_on, used_device
+from mrac.runtime.parallel import num_cores
 from mrac.runtime.providers import DEVICE_NAMES, DEVICES, PREFERRED, checked_device, choose, problem, runtime_version
 from tests.mrac.runtime.test_onnx_session import A, B, write_difference
 from tests.onnx_file import Node, write_onnx
@@ -118,6 +120,20 @@ def test_a_network_is_loaded_once_for_each_device_and_the_call_says_what_ran(tmp
         assert machine.options[CUDA] == {"use_tf32": "0"}
         assert machine.preloads > 0
     assert used_device().asked == "cpu", "outside of a call"
+
+
+def test_openvino_computes_in_single_precision_on_as_many_threads_as_asked(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    write_difference(path)
+    openvino = DEVICES["openvino"].providers[0]
+    with machine_with([openvino, CPU], PLAIN) as machine, running_on("openvino"):
+        run_network(path, {"left": A, "right": B}, "x")
+        given = machine.options[openvino]
+    asked = json.loads(given["load_config"])["CPU"]
+    assert given["device_type"] == "CPU"
+    assert asked["INFERENCE_PRECISION_HINT"] == "f32"
+    assert asked["PERFORMANCE_HINT"] == "LATENCY"
+    assert asked["INFERENCE_NUM_THREADS"] == str(num_cores())
 
 
 def test_tensorrt_and_cuda_find_cuda_s_libraries_and_the_others_do_not_look_for_them() -> None:

@@ -3,6 +3,8 @@
     git worktree add ../before d331b5a
     python -m mrac.lab.studies.real_time --methods default fast --before ../before
 
+A method may name a device of `mrac list devices`, such as fast@openvino.
+
 A call is the whole of it: image and 50 readings in, depth, deviation and verdicts out. Image: the demo's photograph at
 480 × 640. Every round gives each process the same number of calls, so that what else the machine does meets all of
 them. Reported: least and median wall time and processor time of a call over all rounds, ratios of the medians within a

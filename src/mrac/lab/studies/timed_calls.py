@@ -1,6 +1,6 @@
 """Calls of a method in a process of its own, timed: for each number on standard input so many. For `real_time`.
 
-    python -P timed_calls.py SCENE.npz METHOD
+    python -P timed_calls.py SCENE.npz METHOD[@DEVICE]
 
 Imports nothing of the laboratory: it runs with the package of another checkout too.
 """
@@ -23,7 +23,8 @@ def serve(scene: Path, method: str) -> None:
     """A process of its own: for each number on standard input, so many calls, timed."""
     arrays = np.load(scene, allow_pickle=False)
     image, anchors = arrays["image"], Anchors(arrays["uv_px"], arrays["z_m"])
-    calibrator = Calibrator(method)
+    name, at, device = method.partition("@")
+    calibrator = Calibrator(name, device=device) if at else Calibrator(name)  # another checkout may know no devices
     for _ in range(_WARM_UP):
         calibrator(image, anchors)
     print("ready", flush=True)
