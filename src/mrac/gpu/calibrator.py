@@ -1,6 +1,7 @@
 """`GpuCalibrator`: the method `default` for batches of frames of one size, on a device from image to metric depth."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -13,8 +14,8 @@ from mrac.anchors._validity import usable
 from mrac.arguments import check_call
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
-from mrac.gpu import linear_algebra
 from mrac.gpu.graph import Recording
+from mrac.gpu.kernels.source import own_kernels
 from mrac.gpu.stages import GpuResult, Stages
 
 __all__ = ["GpuCalibrator", "GpuFrame", "GpuResult", "Tuning"]
@@ -93,6 +94,7 @@ class GpuCalibrator:
         self.stages = Stages(shape, getattr(torch, network_dtype), self._sizes(), dense).to(self.device)
         self.stages.eval().requires_grad_(False)
         self._own_kernels = tuning.own_kernels and self.device.type == "cuda"
+        self._compile = tuning.compile
         if tuning.compile:
             self.stages.compile_parts()
         self._recorded: dict[tuple[int, int], Recording[GpuResult]] = {}
@@ -113,7 +115,7 @@ class GpuCalibrator:
                     f"gpu: warm-up of {size} (frames, readings) was asked for; one of {self.sizes()} is needed"
                 )
             if size not in self._recorded:
-                with linear_algebra.own_kernels(self._own_kernels):
+                with own_kernels(self._own_kernels), _compiled_for(len(self.sizes()), self._compile):
                     self._recorded[size] = Recording(self.stages, self._empty(*size))
 
     def __call__(self, images_BHW3: Tensor, uv_px_BK2: Tensor, z_m_BK: Tensor, count_B: Tensor) -> GpuResult:
@@ -210,6 +212,19 @@ class GpuCalibrator:
                 f"gpu: images {found[0]} {images.dtype}, uv_px {found[1]} and count {found[2]} came with z_m {(B, K)}"
                 f"; {needed[0]} uint8, {needed[1]} and {needed[2]} are needed"
             )
+
+
+def _compiled_for(num_sizes: int, compile_parts: bool) -> AbstractContextManager[None]:
+    """Inside, `torch.compile` may write a program for each size; it would give up, silently, after the eighth."""
+    if not compile_parts:
+        return nullcontext()
+    import torch._dynamo  # noqa: PLC0415  (seconds)
+
+    limit = 16 * num_sizes  # for several calibrators in one process
+    patched: AbstractContextManager[None] = torch._dynamo.config.patch(
+        recompile_limit=limit, accumulated_recompile_limit=16 * limit
+    )
+    return patched
 
 
 def _frame(result: GpuResult, i: int, place: np.ndarray[tuple[int], np.dtype[np.intp]]) -> GpuFrame:

@@ -23,6 +23,9 @@ from mrac.gate.consensus.model import MixtureOptions
 from mrac.gp.kernel import FINE_VAR
 from mrac.gpu.classifier import ModelResult
 from mrac.gpu.foundation import constant
+from mrac.gpu.kernels import em as em_kernel
+from mrac.gpu.kernels import hypotheses as kernels
+from mrac.gpu.kernels.source import in_use
 from mrac.gpu.mixture import Models, Outcome, State
 from mrac.gpu.padded import median_of, taken
 
@@ -55,17 +58,22 @@ class BatchHypotheses(nn.Module):
             error_QK: log readings less trends.
         """
         B = len(error_QK) // 2
-        found, exists = self._search(models, error_QK)
-        S = exists.shape[1]
         every = torch.arange(2 * B, device=error_QK.device)
         again = torch.cat([every, every[B:]])
         num_alone = len(_SEARCHED) * (1 + _STARTS_ALONE)
-        compared = torch.arange(S, device=error_QK.device) < num_alone
+        factors, has_factor = (part.repeat_interleave(B, dim=0) for part in (self.factors, self.has_factor))
+        if in_use():
+            begun, exists = kernels.starts(models, error_QK, self.searched)
+            found = _em(models, State(*begun), exists, every, _SEARCH_ROUNDS)
+            tables = self.factors, self.has_factor
+            carried = kernels.distinct(found, exists, models, again, tables, num_alone)
+            return _averaged_by_kernels(models, carried, again, factors, _ROUNDS)
+        found, exists = self._search(models, error_QK)
+        compared = torch.arange(exists.shape[1], device=error_QK.device) < num_alone
         exists = torch.cat([exists, exists[B:] & compared])
         inlier = torch.where(models.valid[:, None], found.state.inlier, 0.0)
         chosen, carried_on = _distinct(found.evidence[again], inlier[again], exists)
         state = State(*(taken(part[again], chosen) for part in found.state))
-        factors, has_factor = (part.repeat_interleave(B, dim=0) for part in (self.factors, self.has_factor))
         return self._averaged(models.take(again), state, carried_on, (factors, has_factor), _ROUNDS)
 
     def following(self, models: Models, error_QK: Tensor, shift_Q: Tensor, amplitude_Q: Tensor) -> ModelResult:
@@ -75,6 +83,10 @@ class BatchHypotheses(nn.Module):
         state = self._begun(models, amplitude_Q[:, None], inlier[:, None], one)
         exists = torch.ones_like(one, dtype=torch.bool)
         factor = (amplitude_Q / models.amplitude)[:, None]
+        if in_use():
+            carried = kernels.Carried(exists, state.amplitude, exists, list(state))
+            every = torch.arange(len(shift_Q), device=error_QK.device)
+            return _averaged_by_kernels(models, carried, every, factor, _FOLLOWING_ROUNDS)
         return self._averaged(models, state, exists, (factor, exists), _FOLLOWING_ROUNDS)
 
     def _begun(self, models: Models, amplitude: Tensor, inlier: Tensor, temperature: Tensor) -> State:
@@ -143,6 +155,21 @@ class BatchHypotheses(nn.Module):
             log_odds=log_odds,
             evidence=plain - num,
         )
+
+
+def _em(models: Models, state: State, exists: Tensor, of: Tensor, num_rounds: int) -> Outcome:
+    """`Models.em` by a kernel of our own, for hypotheses (R, S) of the models `of` (R,)."""
+    *parts, evidence, residual, var = em_kernel.em(models, state, exists, of, num_rounds)
+    return Outcome(State(state.amplitude, *parts), evidence, residual, var)
+
+
+def _averaged_by_kernels(
+    models: Models, carried: kernels.Carried, of: Tensor, factors: Tensor, num_rounds: int
+) -> ModelResult:
+    """`BatchHypotheses._averaged`, for rows of the models `of` (R,) at `factors` (R, A) of their prior amplitudes."""
+    out = _em(models, State(*carried.state), carried.exists, of, num_rounds)
+    without = em_kernel.evidence_without_outliers(models, carried.tried_amplitude, carried.tried, of)
+    return ModelResult(*kernels.average(out, carried.exists, without, carried.tried, factors, models.options))
 
 
 def found_shift(error_QK: Tensor, inlier_QK: Tensor, valid_QK: Tensor) -> Tensor:

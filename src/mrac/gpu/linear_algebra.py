@@ -3,23 +3,19 @@
 Nothing here waits for the device: the libraries' own checks, which would read a result back, are left out.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
 
-from mrac.gpu import kernels
-
-_own = False
+from mrac.gpu.kernels.small_matrices import MAX_SIZE, invert
+from mrac.gpu.kernels.source import in_use
 
 
 def inverse_root(total: Tensor) -> Tensor:
     """(..., K, K) lower triangular W of each symmetric positive definite matrix A, with Wᵀ W = A⁻¹."""
-    if _own and total.shape[-1] <= kernels.MAX_SIZE:
-        own: Tensor = kernels.invert(total, root=True)
-        return own
+    if in_use() and total.shape[-1] <= MAX_SIZE:
+        return invert(total, root=True)
     lower = torch.linalg.cholesky_ex(total, check_errors=False).L
     identity = torch.eye(total.shape[-1], dtype=total.dtype, device=total.device).expand_as(lower)
     root: Tensor = torch.linalg.solve_triangular(lower, identity, upper=False)
@@ -28,22 +24,10 @@ def inverse_root(total: Tensor) -> Tensor:
 
 def inverse(total: Tensor) -> Tensor:
     """(..., K, K) inverses of symmetric positive definite matrices."""
-    if _own and total.shape[-1] <= kernels.MAX_SIZE:
-        own: Tensor = kernels.invert(total, root=False)
-        return own
+    if in_use() and total.shape[-1] <= MAX_SIZE:
+        return invert(total, root=False)
     root = inverse_root(total)
     return root.mT @ root
-
-
-@contextmanager
-def own_kernels(use: bool) -> Iterator[None]:
-    """Whether inverses are those of `mrac.gpu.kernels`, on a GPU, in what is computed or recorded inside."""
-    global _own  # noqa: PLW0603  (torch.compile sees a global, and no context variable)
-    before, _own = _own, use
-    try:
-        yield
-    finally:
-        _own = before
 
 
 def without_padding(total: Tensor, valid: Tensor) -> Tensor:
@@ -80,21 +64,14 @@ class Blocks(NamedTuple):
         entries = members[..., :, None] * num + members[..., None, :]
         return cls(which, there, members, entries.flatten(1))
 
-    def leave_out(
-        self, inverse_QSKK: Tensor, solved_QSK: Tensor, wanted: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def leave_out(self, inverse_QSKK: Tensor, solved_QSK: Tensor) -> tuple[Tensor, Tensor]:
         """(Q, S, D) residual of each reading given those that are not members, and its variance.
 
         Args:
             inverse_QSKK: of the covariance, of S hypotheses.
             solved_QSK: inverse · error.
-            wanted: (Q, D) which results are looked at; None is all.
         """
         S, (D, M) = inverse_QSKK.shape[1], self.members.shape[1:]
-        if _own:
-            wanted = torch.ones_like(self.there[..., 0]) if wanted is None else wanted
-            residual, var = kernels.leave_out(inverse_QSKK, solved_QSK, self.members, self.there, wanted)
-            return residual, var
         block = inverse_QSKK.flatten(2).gather(2, self.entries[:, None].expand(-1, S, -1)).reshape(-1, S, D, M, M)
         solved = solved_QSK.gather(2, self.members.flatten(1)[:, None].expand(-1, S, -1)).reshape(-1, S, D, M)
         there = self.there[:, None].expand(-1, S, -1, -1)

@@ -106,7 +106,7 @@ class Models(NamedTuple):
         inverted = inverse(total)
         residual, var, solved = leave_one_out(inverted, self.error[:, None].expand_as(inlier))
         if self.blocks.which.shape[1]:
-            far_residual, far_var = self.blocks.leave_out(inverted, solved, self.dense)
+            far_residual, far_var = self.blocks.leave_out(inverted, solved)
             which = self.blocks.which[:, None].expand_as(far_var)
             dense = self.dense[:, None]
             residual = residual.scatter(2, which, torch.where(dense, far_residual, residual.gather(2, which)))

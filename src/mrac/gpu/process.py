@@ -6,10 +6,14 @@ import torch
 from torch import Tensor
 
 from mrac.gp.kernel import FINE, SQRT3, two_scales
+from mrac.gpu.kernels.process import pairs
+from mrac.gpu.kernels.source import in_use
 
 
 def process_covariance(a: Tensor, b: Tensor) -> Tensor:
     """(B, n, m) covariance of points with features (B, n, F) and (B, m, F), in units of the amplitude's square."""
+    if in_use():
+        return pairs(a, b, "covariance_at")
     s = SQRT3 * distances(a, b)
     covariance: Tensor = two_scales(s, torch.exp(-s), torch.exp(-FINE * s))
     return covariance
@@ -20,7 +24,7 @@ def distances(a: Tensor, b: Tensor) -> Tensor:
 
     From differences: from squares and products, which cdist prefers, single precision would lose near points.
     """
-    return torch.cdist(a, b, compute_mode="donot_use_mm_for_euclid_dist")
+    return pairs(a, b, "") if in_use() else torch.cdist(a, b, compute_mode="donot_use_mm_for_euclid_dist")
 
 
 def position_distances(positions_QK2: Tensor) -> Tensor:

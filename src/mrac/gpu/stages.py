@@ -1,7 +1,7 @@
 """All stages of the method `default` on a device, as one function of tensors of fixed shapes."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -67,11 +67,16 @@ class Stages(nn.Module):
         radius = np.array(_LOCAL_RADII)[:, None] * min(shape)
         constant(self, "around_u", np.append(0.0, radius * np.cos(angle)))
         constant(self, "around_v", np.append(0.0, radius * np.sin(angle)))
+        self._calibrate: Callable[..., GpuResult] = self._gate_fit_head
 
     def compile_parts(self) -> None:
-        """Has `torch.compile` fuse what each part does between its matrix products, at the first call of a size."""
-        for part in (self.foundation.network, self.appearance, self.gate, self.fit, *self.heads.values()):
-            part.compile(dynamic=False)
+        """Has `torch.compile` fuse what network, gate, fit and head do between their products, once for each size.
+
+        Not the appearance: it runs beside the network, which takes longer, and torch 2.11 writes code for it that is
+        no Python.
+        """
+        self.foundation.network.compile(dynamic=False)
+        self._calibrate = torch.compile(self._gate_fit_head, dynamic=False)
 
     def forward(self, images_BHW3: Tensor, uv_px_BK2: Tensor, z_m_BK: Tensor, count_B: Tensor) -> GpuResult:
         """Depth of a batch; see `GpuCalibrator.__call__`."""
@@ -95,6 +100,11 @@ class Stages(nn.Module):
         self, relative_BHW: Tensor, cells_B5hw: Tensor, uv_px_BK2: Tensor, z_m_BK: Tensor, count_B: Tensor
     ) -> GpuResult:
         """Gate, fit and head, given what `seen` found."""
+        return self._calibrate(relative_BHW, cells_B5hw, uv_px_BK2, z_m_BK, count_B)
+
+    def _gate_fit_head(
+        self, relative_BHW: Tensor, cells_B5hw: Tensor, uv_px_BK2: Tensor, z_m_BK: Tensor, count_B: Tensor
+    ) -> GpuResult:
         valid = torch.arange(z_m_BK.shape[1], device=z_m_BK.device) < count_B[:, None]
         z_m = torch.where(valid, z_m_BK.double(), 1.0)
         uv_px = torch.where(valid[..., None], uv_px_BK2.double(), 0.0)

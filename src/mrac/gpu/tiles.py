@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from mrac.gp.kernel import RELATIVE
 from mrac.gpu.foundation import constant
+from mrac.gpu.kernels import process as kernels
+from mrac.gpu.kernels.source import in_use
 from mrac.gpu.linear_algebra import inverse_root, without_padding
 from mrac.gpu.nodes import BatchNodes
 from mrac.gpu.padded import taken
@@ -67,6 +69,9 @@ def conditioned(features_QMF: Tensor, noise_var: Tensor, residual: Tensor, there
 
 def predict(nodes_QNF: Tensor, features_QMF: Tensor, there_QM: Tensor, given: Conditioned) -> tuple[Tensor, Tensor]:
     """(Q, N) mean and explained variance at the nodes; see `mrac.gp.posterior.predict`."""
+    if in_use():
+        mean, explained = kernels.predict(nodes_QNF, features_QMF, there_QM, given.weights, given.whitener)
+        return mean, explained
     between = process_covariance(nodes_QNF, features_QMF) * there_QM[:, None].float()
     return (between @ given.weights)[..., 0], (between @ given.whitener.mT).square().sum(dim=2)
 

@@ -33,7 +33,7 @@ from mrac.conventions import ImageArray
 from mrac.gpu import GpuCalibrator, Tuning
 from mrac.gpu.calibrator import BUCKETS
 from mrac.gpu.graph import Recording
-from mrac.gpu.linear_algebra import own_kernels
+from mrac.gpu.kernels.source import own_kernels
 from mrac.lab.data.manifest import read_manifest
 from mrac.lab.studies.gpu_checks import agreement, profile
 from mrac.lab.studies.gpu_paper import paper_scheme
