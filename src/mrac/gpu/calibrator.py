@@ -15,7 +15,7 @@ from mrac.arguments import check_call
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
 from mrac.gpu.graph import Recording
-from mrac.gpu.kernels.source import own_kernels
+from mrac.gpu.kernels.source import fit_on, own_kernels
 from mrac.gpu.stages import GpuResult, Stages
 
 __all__ = ["GpuCalibrator", "GpuFrame", "GpuResult", "Tuning"]
@@ -45,12 +45,14 @@ class Tuning:
     Attributes:
         max_dense: the most readings of a group, 160 or less, that may lie in dense clusters; None is all, as in the
             reference. Fewer take less time: of clusters beyond, readings are judged as if they lay apart.
-        own_kernels: whether inverses are computed by `mrac.gpu.kernels` in place of cuSOLVER; on a GPU alone.
-        compile: whether `torch.compile` fuses kernels before they are recorded: minutes more at the warm-up.
+        own_kernels: whether `mrac.gpu.kernels` take the place of many of torch's; None is wherever they run: with
+            torch 2.11 or newer, on a GPU that gives a block of threads 227 kB, such as an H100 or H200.
+        compile: whether `torch.compile` fuses the rest before it is recorded: a third to half of the time of a call,
+            for a minute or two more at the warm-up of each size.
     """
 
     max_dense: int | None = None
-    own_kernels: bool = False
+    own_kernels: bool | None = None
     compile: bool = False
 
 
@@ -93,7 +95,8 @@ class GpuCalibrator:
         dense = max_anchors if tuning.max_dense is None else tuning.max_dense
         self.stages = Stages(shape, getattr(torch, network_dtype), self._sizes(), dense).to(self.device)
         self.stages.eval().requires_grad_(False)
-        self._own_kernels = tuning.own_kernels and self.device.type == "cuda"
+        own = fit_on(self.device) if tuning.own_kernels is None else tuning.own_kernels
+        self._own_kernels = own and self.device.type == "cuda"
         self._compile = tuning.compile
         if tuning.compile:
             self.stages.compile_parts()

@@ -1,6 +1,7 @@
 """The CUDA kernels' own source, run on the CPU, against torch and numpy: see `emulation`."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from mrac.gpu import GpuCalibrator
 from mrac.gpu.hypotheses import BatchHypotheses
 from mrac.gpu.kernels import em as em_kernel
 from mrac.gpu.kernels import process as process_kernels
+from mrac.gpu.kernels import source
 from mrac.gpu.kernels.small_matrices import MAX_SIZE, invert, tiling_of
 from mrac.gpu.kernels.source import SHARED_BYTES
 from mrac.gpu.kriging import MAX_EXACT
@@ -186,3 +188,14 @@ def test_one_member_left_out_is_leave_one_out() -> None:
 def test_the_largest_matrices_fit_in_shared_memory() -> None:
     assert 8 * tiling_of(MAX_SIZE).space <= SHARED_BYTES
     assert em_kernel.shared_bytes(160, 16) <= SHARED_BYTES
+
+
+def test_a_gpu_with_little_shared_memory_and_a_processor_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "_TORCH", (2, 11))
+    for optin, fits in ((SHARED_BYTES, True), (99 * 1024, False)):
+        properties = SimpleNamespace(shared_memory_per_block_optin=optin)
+        monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _, found=properties: found)
+        assert source.fit_on(torch.device("cuda")) == fits
+    monkeypatch.setattr(source, "_TORCH", (2, 10))
+    assert not source.fit_on(torch.device("cuda"))
+    assert not source.fit_on(torch.device("cpu"))

@@ -22,6 +22,9 @@ _PRELUDE: Final = """#define SHARED(type, name) extern __shared__ type name[]
 #define INFINITY __longlong_as_double(0x7ff0000000000000LL)
 """
 
+_TORCH: Final = tuple(int(part) for part in torch.__version__.split(".")[:2])
+_SINCE: Final = (2, 11)  # `torch.cuda._compile_kernel` is no public part of torch: not before what it was tried with
+
 Value = int | float | str
 _in_use = False
 _started: "list[Source]" = []
@@ -32,6 +35,14 @@ class Launch(Protocol):
 
     def __call__(self, grid: int, threads: int, arguments: Sequence[Tensor | int], shared_bytes: int, /) -> None:
         """Starts `grid` blocks of `threads` threads."""
+
+
+def fit_on(device: torch.device) -> bool:
+    """Whether all kernels run on a device: the largest need `SHARED_BYTES`, and torch what it compiles them with."""
+    if device.type != "cuda" or _TORCH < _SINCE:
+        return False
+    most: int = getattr(torch.cuda.get_device_properties(device), "shared_memory_per_block_optin", 0)
+    return most >= SHARED_BYTES
 
 
 def in_use() -> bool:
