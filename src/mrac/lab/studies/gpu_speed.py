@@ -1,11 +1,11 @@
 """Speed and agreement of `mrac.gpu.GpuCalibrator` on a device, and the paper's scheme beside it.
 
-    python -m mrac.lab.studies.gpu_speed --device cuda    # all figures of issue 17, and a table of them at the end
+    python -m mrac.lab.studies.gpu_speed --device cuda    # all figures of docs/realtime.md, and a table of what was wanted
     python -m mrac.lab.studies.gpu_speed --device cuda --only profile --batches 1    # that nothing waits, alone
     python -m mrac.lab.studies.gpu_speed --device cuda --data ../shared/data/train    # on photographs, not on noise
     python -m mrac.lab.studies.gpu_speed --device cpu --shape 60x80 --batches 1 --counts 50 --runs 1 --warmup 0
 
-Timed per number of readings, way of inverting, batch size and precision of the network, each as one recording that is
+Timed per number of readings, tuning, batch size and precision of the network, each as one recording that is
 played: end to end (inputs are on the device), foundation alone, foundation and appearance, and gate + fit + kriging
 alone. Half precision against single: mean relative difference of the relative field and of metric depth. Agreement:
 frames of the pack, a quarter of the readings too near, against `mrac.Calibrator` on the CPU. Profile: one call under
@@ -43,7 +43,7 @@ from mrac.lab.studies.protocol import draw_anchors, results_folder, truth_of, wr
 PRECISIONS: Final = ("float32", "float16", "bfloat16")
 COUNTS: Final = (50, 1000)
 VARIANTS: Final = {
-    "cusolver": Tuning(),
+    "torch": Tuning(own_kernels=False),
     "own_kernels": Tuning(own_kernels=True),
     "compiled": Tuning(own_kernels=True, compile=True),
 }
@@ -160,7 +160,7 @@ def default_on_device(given: argparse.Namespace, count: int, variant: str) -> di
     """All measurements of the method `default` with so many readings."""
     frames = frames_of(given.data, given.set, given.shape, max(given.frames, 1), count)
     size, tuning = padded_size(count), replace(VARIANTS[variant], max_dense=given.max_dense)
-    own = tuning.own_kernels and given.device.startswith("cuda")
+    own = bool(tuning.own_kernels) and given.device.startswith("cuda")
     found: dict[str, Any] = {"shape": given.shape, "num_anchors": count, "padded_to": size, "timings": {}}
     for dtype in given.precisions:
         calibrator = made(given, size, max(given.batches), dtype, tuning)
@@ -198,7 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--runs", type=int, default=100, help="runs that are")
     parser.add_argument("--counts", type=int, nargs="+", default=list(COUNTS), help="readings of a frame")
     parser.add_argument(
-        "--variants", nargs="+", choices=VARIANTS, default=["cusolver", "own_kernels"], help="see Tuning"
+        "--variants", nargs="+", choices=VARIANTS, default=["own_kernels", "compiled"], help="see Tuning"
     )
     parser.add_argument("--max-dense", type=int, help="see mrac.gpu.Tuning")
     parser.add_argument("--only", choices=("default", "paper", "profile"), help="one part")
