@@ -1,6 +1,6 @@
 """Speed and agreement of `mrac.gpu.GpuCalibrator` on a device, and the paper's scheme beside it.
 
-    python -m mrac.lab.studies.gpu_speed --device cuda    # all figures of docs/realtime.md, and a table of what was wanted
+    python -m mrac.lab.studies.gpu_speed --device cuda    # all figures of docs/realtime.md, and their bounds
     python -m mrac.lab.studies.gpu_speed --device cuda --only profile --batches 1    # that nothing waits, alone
     python -m mrac.lab.studies.gpu_speed --device cuda --data ../shared/data/train    # on photographs, not on noise
     python -m mrac.lab.studies.gpu_speed --device cpu --shape 60x80 --batches 1 --counts 50 --runs 1 --warmup 0
