@@ -27,7 +27,7 @@ from mrac.gate._estimator import Estimator
 from mrac.gate.base import Gate, with_confidence
 from mrac.head.base import Head, Scene, checked_head
 from mrac.methods import Method
-from mrac.relative import finite_field, in_space, sample_areas, typical_range, without_relative
+from mrac.relative import finite_field, in_space, typical_range, without_relative
 from mrac.result import MetricDepth
 from mrac.runtime.cache import PredictionCache
 from mrac.runtime.onnx_session import on_own_device, used_device
@@ -38,6 +38,7 @@ from mrac.stage_results import checked_fit
 from mrac.stream import Progress, in_order, reported
 from mrac.types import RelativeDepth, Samples
 from mrac.verdicts import overall_status, verdicts_on
+from mrac.zone_grid import sample_readings
 
 
 class Calibrator:
@@ -119,7 +120,8 @@ class Calibrator:
         with timed(timings, "anchors"):
             used = ahead.used(has_value)
             found = find_mistakes(self._evidence(anchors, image, relative, field, camera, given))
-            samples = self._samples(used, relative, field, found)
+            samples, zones = self._samples(used, relative, field, found)
+            found += zones
         with timed(timings, "gate"):
             gated = with_confidence(self.gate(samples, ahead.appearance, field), used.readings.confidence)
             samples = replace(samples, features=gated.features)
@@ -263,8 +265,8 @@ class Calibrator:
 
     def _samples(
         self, used: Usable, relative: RelativeDepth | None, field: FloatArray | None, found: tuple[Finding, ...]
-    ) -> Samples:
-        """The usable readings, one per pixel, with the relative field (H, W) sampled at each of them."""
+    ) -> tuple[Samples, tuple[Finding, ...]]:
+        """The usable readings, one per pixel, with the relative field (H, W) at each of them; and if they are zones."""
         readings, reason = used.readings, used.reason
         if reason.size and not len(readings):
             counted = zip(*np.unique(reason, return_counts=True), strict=True)
@@ -273,17 +275,18 @@ class Calibrator:
             raise ContractError(
                 f"anchors: none of the {reason.size} is usable ({words}); at least one is needed{hints}"
             )
-        x = None
+        at = None
         if field is not None and relative is not None:
-            x = sample_areas(field, readings.uv_px, readings.extent_px, relative.space)
-        return Samples(
+            at = sample_readings(field, readings, relative.space)
+        samples = Samples(
             uv_px=readings.uv_px,
             z_m=readings.z_m,
-            x=x,
+            x=None if at is None else at.x,
             space=self.space or (relative.space if relative is not None else "log_depth"),
             native=relative is not None and self.space in (None, relative.space),
             weight=np.ones(len(readings)),
             noise_m=readings.sigma_m,
             x_range=None if field is None else typical_range(field),
-            extent_px=readings.extent_px,
+            extent_px=readings.extent_px if at is None else at.extent_px,
         )
+        return samples, () if at is None or at.finding is None else (at.finding,)

@@ -32,8 +32,13 @@ def log_likelihoods(field: FloatArray, space: Space, uv_px: FloatArray, z_m: Flo
     Returns:
         (T,), counted as of at most 50 readings.
     """
-    T, K = uv_px.shape[:2]
-    x = sample_bilinear(field, uv_px.reshape(-1, 2)).reshape(T, K)
+    x = sample_bilinear(field, uv_px.reshape(-1, 2)).reshape(uv_px.shape[:2])
+    return log_likelihoods_at(x, z_m, space)
+
+
+def log_likelihoods_at(x_TK: FloatArray, z_m: FloatArray, space: Space) -> FloatArray:
+    """As `log_likelihoods`, from the relative depth (T, K) that each guess gives the readings."""
+    x, K = x_TK, x_TK.shape[1]
     residual = np.log(z_m) - (x if space == "log_depth" else _relation(x, z_m, space))
     residual -= np.median(residual, axis=1, keepdims=True)
     size = np.abs(residual)

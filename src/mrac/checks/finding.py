@@ -1,13 +1,13 @@
-"""What a check found: a usual mistake, by name, with what to do about it."""
+"""What was noticed about the readings: a usual mistake or an unstated fact, by name, with what to do about it."""
 
 from typing import NamedTuple
 
 
 class Finding(NamedTuple):
-    """One likely mistake in the readings. It never changes the answer.
+    """One likely mistake in the readings, which changes no answer; or `zones`, which says how readings were used.
 
     Attributes:
-        name: one word, as in `mrac.checks.CHECKS`.
+        name: one word, as in `mrac.checks.CHECKS`, or `zones` (`mrac.zone_grid`).
         message: what was seen, with the numbers that say so.
         advice: what to change.
     """

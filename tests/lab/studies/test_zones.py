@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,12 @@ def test_readings_of_zones_are_means_at_their_centres() -> None:
     truth = np.ones((16, 24))
     truth[:2, :3] = 3.0
     truth[0, 0] = 0.0
-    out = zones.zone_readings(truth, 8, as_areas=True)
+    out = zones.zone_readings(truth, 8, "areas")
     assert out.extent_px is not None
     np.testing.assert_allclose(out.extent_px, np.tile([3.0, 2.0], (64, 1)))
     first = np.flatnonzero((out.uv_px == [1.0, 0.5]).all(axis=1))
     np.testing.assert_allclose(out.z_m[first], [3.0])
-    assert zones.zone_readings(truth, 8, as_areas=False).extent_px is None
+    assert zones.zone_readings(truth, 8, "as_given").extent_px is None
 
 
 def test_with_exact_relative_depth_areas_have_far_less_error() -> None:
@@ -27,17 +28,21 @@ def test_with_exact_relative_depth_areas_have_far_less_error() -> None:
     calibrator = Calibrator(gate="none")  # a gate rejects the zones in which a point would be wrong
     errors = {
         use: float(np.abs(calibrator(image, zones.zone_readings(truth, 8, use), relative).depth_m / truth - 1.0).mean())
-        for use in (False, True)
+        for use in zones.USES
     }
-    assert errors[True] < 0.5 * errors[False]
+    assert errors["areas"] < 0.5 * errors["points"]
+    assert errors["as_given"] == errors["areas"]
 
 
 def test_a_pack_is_scored_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_pack(tmp_path / "pack", tiny=3)
-    zones.main(["--data", str(tmp_path / "pack"), "--limit", "2", "--zones", "4", "--out", str(tmp_path / "out")])
+    options = ["--data", str(tmp_path / "pack"), "--limit", "2", "--zones", "4", "--out", str(tmp_path / "out")]
+    zones.main(options)
+    zones.main([*options, "--of-points"])
     assert "tiny" in capsys.readouterr().out
-    (written,) = (tmp_path / "out").iterdir()
-    assert '"coverage"' in written.read_text()
+    found = [json.loads(path.read_text()) for path in sorted((tmp_path / "out").iterdir())]
+    assert [one["of_points"] for one in found] == [True, False]
+    assert set(found[0]["sets"]["tiny"]) == set(zones.USES)
 
 
 def test_points_of_extent_zero_change_nothing() -> None:
@@ -45,7 +50,7 @@ def test_points_of_extent_zero_change_nothing() -> None:
     truth[:, 0] = truth[:, 1]
     noise = 0.1 * np.random.default_rng(0).normal(size=truth.shape)
     relative = RelativeDepth((np.log(truth) + noise).astype(np.float32), "log_depth")
-    points = zones.zone_readings(truth, 4, as_areas=False)
+    points = zones.zone_readings(truth, 4, "as_given")
     calibrator = Calibrator()
     plain = calibrator(image, points, relative)
     zero = calibrator(image, Anchors(points.uv_px, points.z_m, extent_px=np.zeros((16, 2))), relative)
