@@ -120,8 +120,7 @@ class Calibrator:
         with timed(timings, "anchors"):
             used = ahead.used(has_value)
             found = find_mistakes(self._evidence(anchors, image, relative, field, camera, given))
-            samples, zones = self._samples(used, relative, field, found)
-            found += zones
+            samples, found = self._samples(used, relative, field, found)
         with timed(timings, "gate"):
             gated = with_confidence(self.gate(samples, ahead.appearance, field), used.readings.confidence)
             samples = replace(samples, features=gated.features)
@@ -266,7 +265,7 @@ class Calibrator:
     def _samples(
         self, used: Usable, relative: RelativeDepth | None, field: FloatArray | None, found: tuple[Finding, ...]
     ) -> tuple[Samples, tuple[Finding, ...]]:
-        """The usable readings, one per pixel, with the relative field (H, W) at each of them; and if they are zones."""
+        """The usable readings, one per pixel, with the relative field (H, W) at each; what was found, zones included."""
         readings, reason = used.readings, used.reason
         if reason.size and not len(readings):
             counted = zip(*np.unique(reason, return_counts=True), strict=True)
@@ -289,4 +288,4 @@ class Calibrator:
             x_range=None if field is None else typical_range(field),
             extent_px=readings.extent_px if at is None else at.extent_px,
         )
-        return samples, () if at is None or at.finding is None else (at.finding,)
+        return samples, found if at is None or at.finding is None else (*found, at.finding)

@@ -50,7 +50,7 @@ def test_points_of_extent_zero_change_nothing() -> None:
     truth[:, 0] = truth[:, 1]
     noise = 0.1 * np.random.default_rng(0).normal(size=truth.shape)
     relative = RelativeDepth((np.log(truth) + noise).astype(np.float32), "log_depth")
-    points = zones.zone_readings(truth, 4, "as_given")
+    points = zones.zone_readings(truth, 4, "as_given", of_points=True)
     calibrator = Calibrator()
     plain = calibrator(image, points, relative)
     zero = calibrator(image, Anchors(points.uv_px, points.z_m, extent_px=np.zeros((16, 2))), relative)
