@@ -74,8 +74,8 @@ print(
 print(f"{(rejected & ~scene.wrong).sum()} of {(~scene.wrong).sum()} right ones")
 
 # %%
-# The gate that decides this is not perfect. A wrong reading that agrees with what lies around it can pass, so fit and
-# head use a *weight* between 0 and 1 rather than the verdict alone. :doc:`How the gate works </consensus>`.
+# The gate gives these verdicts; it is not perfect. A wrong reading that agrees with what lies around it can pass, so
+# fit and head use a *weight* between 0 and 1 rather than the verdict alone. :doc:`How the gate works </consensus>`.
 #
 # How good is the depth?
 # ----------------------
@@ -135,7 +135,7 @@ for name, method in {
 # A sensor that is wrong as a whole
 # ---------------------------------
 # A gate finds readings that contradict the others. It cannot find a mistake that all readings share. Some of these are
-# usual enough to be looked for: the result then has ``warnings``. They never change the depth; you decide.
+# usual enough to be looked for: the result then has ``warnings``. These do not change the depth; you decide.
 
 in_millimetres = Anchors(anchors.uv_px, 1000 * anchors.z_m)
 for finding in calibrate(image, in_millimetres).warnings:
@@ -149,16 +149,16 @@ print("first readings:", np.round(repaired.z_m[:4], 2), "m")
 
 # %%
 # Not every such mistake is noticed; the end of :doc:`the page on sensors </sensors>` says which are, and how often.
-# Always look at ``status`` too: it is ``ok``, or one word for what made the frame hard. With a single reading, say:
+# Always look at ``status`` too: it is ``ok``, or one word for what made the frame hard. An example, with one reading:
 
 print(calibrate(image, Anchors(anchors.uv_px[:1], anchors.z_m[:1])).status)
 
 # %%
 # Without a network
 # -----------------
-# The default runs a small network of this package to see what is near and what is far. Where its weights' licence or
-# its time do not suit you, leave it out. Readings and colours alone then give the depth; between the readings it is
-# less sharp.
+# The default runs a small network of this package to see what is near and what is far. Where that takes too long, leave
+# it out. Readings and colours alone then give the depth; between the readings it is less sharp. For a product use
+# ``Calibrator("open", foundation="none")``, since the default's gate has weights too: :doc:`Licences </licences>`.
 
 bare = Calibrator(foundation="none")(image, anchors)
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
