@@ -125,7 +125,7 @@ class Calibrator:
             gated = with_confidence(self.gate(samples, ahead.appearance, field), used.readings.confidence)
             samples = replace(samples, features=gated.features)
             if not gated.use_relative:  # the depth is then that of a call without a foundation
-                field, samples = None, without_relative(samples, self.space or "log_depth")
+                field, samples, found = None, self._set_aside(samples, used), tuple(f for f in found if f.is_mistake)
         with timed(timings, "fit"):
             inliers = samples.keep(gated.for_fit, gated.weight)
             fit = checked_fit(self.fit, self.fit(inliers), len(inliers))
@@ -265,7 +265,7 @@ class Calibrator:
     def _samples(
         self, used: Usable, relative: RelativeDepth | None, field: FloatArray | None, found: tuple[Finding, ...]
     ) -> tuple[Samples, tuple[Finding, ...]]:
-        """The usable readings, one per pixel, with the relative field (H, W) at each; what was found, zones included."""
+        """The usable readings, one per pixel, with the relative field (H, W) at each; what was found, also zones."""
         readings, reason = used.readings, used.reason
         if reason.size and not len(readings):
             counted = zip(*np.unique(reason, return_counts=True), strict=True)
@@ -289,3 +289,7 @@ class Calibrator:
             extent_px=readings.extent_px if at is None else at.extent_px,
         )
         return samples, found if at is None or at.finding is None else (*found, at.finding)
+
+    def _set_aside(self, samples: Samples, used: Usable) -> Samples:
+        """The samples without relative depth, and without what was concluded from it."""
+        return without_relative(replace(samples, extent_px=used.readings.extent_px), self.space or "log_depth")

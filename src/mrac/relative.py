@@ -146,22 +146,27 @@ def sample_areas(field: FloatArray, uv_px: FloatArray, extent_px: FloatArray | N
     high = np.clip(np.ceil(uv_px + 0.5 * extent_px), 0, size).astype(np.intp)
     for i in np.flatnonzero((high > low).all(axis=1) & (extent_px > 0.0).any(axis=1)):
         area = field[low[i, 1] : high[i, 1], low[i, 0] : high[i, 0]].astype(np.float64)
-        if space == "log_depth":
-            seen = area[in_reach(area)]
-            most = seen.max()
-            x[i] = np.log(np.exp(seen - most).mean()) + most
-        else:
-            x[i] = area.mean()
+        x[i] = area_means(area.reshape(1, -1), space)[0]
     return x
 
 
+def area_means(values_KP: FloatArray, space: Space) -> FloatArray:
+    """The value of the mean depth of each of K areas, from their P pixels in `space`: see `sample_areas`."""
+    if space != "log_depth":
+        return np.asarray(values_KP.mean(axis=1))
+    seen = in_reach(values_KP)
+    most = np.where(seen, values_KP, -np.inf).max(axis=1, keepdims=True)
+    depth = np.where(seen, np.exp(np.minimum(values_KP - most, 0.0)), 0.0)
+    return np.asarray(np.log(depth.sum(axis=1) / seen.sum(axis=1)) + most[:, 0])
+
+
 def in_reach(log_depth: FloatArray) -> BoolArray:
-    """Which pixels of one area a sensor can have measured, from their log depth up to a shift.
+    """Which pixels of an area (..., P) a sensor can have measured, from their log depth up to a shift.
 
     Sky and what lies far behind gives no echo, and would be most of a mean of depth. So pixels more than `_REACH` times
     as far as the nearer quarter of the area do not count.
     """
-    return np.asarray(log_depth <= np.quantile(log_depth, 0.25) + math.log(_REACH))
+    return np.asarray(log_depth <= np.quantile(log_depth, 0.25, axis=-1, keepdims=True) + math.log(_REACH))
 
 
 def resize_field(values: FloatArray, shape: tuple[int, int]) -> FloatArray:

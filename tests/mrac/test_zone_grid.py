@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from mrac import Anchors, Calibrator, RelativeDepth
 from mrac.conventions import FloatArray
 from mrac.relative import sample_areas
-from mrac.zone_grid import grid_cell, sample_readings
+from mrac.space import Space
+from mrac.zone_grid import find_grid, sample_readings
 
 SHAPE = (120, 160)
 
@@ -32,9 +33,9 @@ def scene(seed: int = 0) -> FloatArray:
 
 @pytest.mark.parametrize(("columns", "rows"), [(8, 8), (4, 4), (3, 5), (16, 12)])
 def test_the_centres_of_a_grid_over_the_image_are_found(columns: int, rows: int) -> None:
-    cell = grid_cell(centres(columns, rows), SHAPE)
-    assert cell is not None
-    np.testing.assert_allclose(cell, [160 / columns, 120 / rows])
+    grid = find_grid(centres(columns, rows), SHAPE)
+    assert grid is not None
+    np.testing.assert_allclose(grid.cell_px, [160 / columns, 120 / rows])
 
 
 @settings(max_examples=60, deadline=None)
@@ -50,48 +51,60 @@ def test_a_grid_over_a_part_is_found_in_any_order_and_with_cells_missing(
     number = np.stack(np.meshgrid(np.arange(num), np.arange(num)), axis=-1).reshape(-1, 2)
     chance = np.random.default_rng(seed)
     number = chance.permutation(number)[: round(0.9 * num * num)]
-    if len(np.unique(number[:, 0])) < num or len(np.unique(number[:, 1])) < num:
-        return
-    cell = grid_cell(np.array(first) + number * step, SHAPE)
-    assert cell is not None
-    np.testing.assert_allclose(cell, step, rtol=0.12)  # a tenth of a cell beside a centre is at it
+    grid = find_grid(np.array(first) + number * step, SHAPE)
+    assert grid is not None
+    np.testing.assert_allclose(grid.cell_px, step, rtol=1e-6)
+    np.testing.assert_allclose(grid.centre_px, np.array(first) + number * step, atol=1e-4)
 
 
 def test_positions_rounded_to_pixels_are_still_a_grid() -> None:
-    cell = grid_cell(np.round(centres(7, 7)), SHAPE)
-    assert cell is not None
-    np.testing.assert_allclose(cell, [160 / 7, 120 / 7], rtol=0.05)
+    grid = find_grid(np.round(centres(7, 7)), SHAPE)
+    assert grid is not None
+    np.testing.assert_allclose(grid.cell_px, [160 / 7, 120 / 7], rtol=0.02)
 
 
-def _one_row(chance: np.random.Generator) -> FloatArray:
-    return np.stack([np.linspace(2.0, 157.0, 50), np.full(50, 60.0)], axis=1)
+def _square(side: int) -> FloatArray:
+    return np.stack(np.meshgrid(np.arange(float(side)), np.arange(float(side))), axis=-1).reshape(-1, 2)
 
 
-def _beams(chance: np.random.Generator) -> FloatArray:
-    return np.stack([chance.integers(0, 160, 64), chance.choice([15, 45, 75, 105], 64)], axis=1).astype(float)
+NO_GRIDS = {
+    "one row": np.stack([np.linspace(2.0, 157.0, 50), np.full(50, 60.0)], axis=1),
+    "every pixel": _square(30),
+    "two in a cell": np.concatenate([centres(4, 4), centres(4, 4) + 0.3]),
+    "too few": centres(3, 3)[:7],
+    "a small part, in a wide image": 40.0 + 9.0 * _square(8) * (0.15, 1.0),
+}
 
 
-def _random(chance: np.random.Generator) -> FloatArray:
-    return chance.integers(0, (160, 120), (64, 2)).astype(float)
+@pytest.mark.parametrize("name", NO_GRIDS)
+def test_other_readings_are_no_grid_of_zones(name: str) -> None:
+    assert find_grid(NO_GRIDS[name], SHAPE) is None
 
 
-def _every_pixel(chance: np.random.Generator) -> FloatArray:
-    return np.stack(np.meshgrid(np.arange(30.0), np.arange(30.0)), axis=-1).reshape(-1, 2)
-
-
-def _twice(chance: np.random.Generator) -> FloatArray:
-    return np.concatenate([centres(4, 4), centres(4, 4) + 0.3])
-
-
-def _a_few(chance: np.random.Generator) -> FloatArray:
-    return centres(3, 3)[:7]
-
-
-@pytest.mark.parametrize("places", [_one_row, _beams, _random, _every_pixel, _twice, _a_few])
 @pytest.mark.parametrize("seed", range(5))
-def test_other_readings_are_no_grid_of_zones(places: object, seed: int) -> None:
-    assert callable(places)
-    assert grid_cell(places(np.random.default_rng(seed)), SHAPE) is None
+def test_neither_are_beams_nor_readings_anywhere(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    beams = np.stack([chance.integers(0, 160, 64), chance.choice([15, 45, 75, 105], 64)], axis=1).astype(float)
+    assert find_grid(beams, SHAPE) is None
+    assert find_grid(chance.integers(0, (160, 120), (64, 2)).astype(float), SHAPE) is None
+
+
+def test_a_column_without_readings_does_not_widen_the_cells() -> None:
+    uv_px = np.stack(np.meshgrid([110.0, 210.0, 410.0], [60.0, 160.0, 260.0, 360.0]), axis=-1).reshape(-1, 2)
+    grid = find_grid(uv_px, (480, 640))
+    assert grid is not None
+    np.testing.assert_allclose(grid.cell_px, [100.0, 100.0])
+
+
+def test_readings_beside_their_centres_have_the_mean_of_their_cell() -> None:
+    field, uv_px = scene(), centres(8, 8)
+    areas = np.tile([20.0, 15.0], (64, 1))
+    means = sample_areas(field, uv_px, areas, "log_depth")
+    moved = uv_px.copy()
+    moved[::4] += (5.0, -4.0)
+    found = sample_readings(field, Anchors(moved, np.exp(means)), "log_depth")
+    assert found.finding is not None
+    np.testing.assert_allclose(found.x, means, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -111,6 +124,18 @@ def test_means_are_used_as_means_and_points_as_points(seed: int, unit: float) ->
     assert found.finding is None
     assert found.extent_px is None
     np.testing.assert_array_equal(found.x, points)
+
+
+@pytest.mark.parametrize("space", ["depth", "inverse_depth"])
+def test_in_the_other_spaces_too(space: Space) -> None:
+    uv_px, areas = centres(8, 8), np.tile([20.0, 15.0], (64, 1))
+    for seed in range(4):
+        depth = np.exp(scene(seed))
+        field = depth if space == "depth" else 1.0 / depth
+        for extent_px, zones in ((areas, True), (None, False)):
+            x = sample_areas(field, uv_px, extent_px, space)
+            found = sample_readings(field, Anchors(uv_px, x if space == "depth" else 1.0 / x), space)
+            assert (found.finding is not None) == zones
 
 
 def test_what_is_stated_holds() -> None:
@@ -133,8 +158,32 @@ def test_a_wrong_reading_in_four_does_not_hide_the_zones() -> None:
 
 
 def test_a_field_that_says_nothing_leaves_points() -> None:
-    z_m = np.random.default_rng(0).uniform(1.0, 5.0, 64)
-    assert sample_readings(np.ones(SHAPE), Anchors(centres(8, 8), z_m), "log_depth").finding is None
+    chance, uv_px = np.random.default_rng(0), centres(8, 8)
+    guessed = []
+    for _ in range(20):
+        noise = 0.6 * chance.normal(size=SHAPE)
+        for z_m in (chance.uniform(1.0, 5.0, 64), np.exp(1.6 - uv_px[:, 1] / 100.0)):
+            guessed.append(sample_readings(noise, Anchors(uv_px, z_m), "log_depth").finding is not None)
+    assert np.mean(guessed) < 0.15
+    assert sample_readings(np.ones(SHAPE), Anchors(uv_px, z_m), "log_depth").finding is None
+
+
+def test_where_relative_depth_is_set_aside_so_are_the_zones() -> None:
+    chance, uv_px = np.random.default_rng(3), centres(8, 8)
+    field = scene()
+    z_m = np.exp(sample_areas(field, uv_px, None, "log_depth"))
+    image = np.full((*SHAPE, 3), 127, np.uint8)
+    image[..., 0] = np.arange(160)
+    seen = 0
+    for _ in range(12):
+        noise = RelativeDepth((1.5 * chance.normal(size=SHAPE)).astype(np.float32), "log_depth")
+        out = Calibrator()(image, Anchors(uv_px, z_m), noise)
+        if out.status == "foundation_disagrees":
+            without = Calibrator(foundation="none")(image, Anchors(uv_px, z_m))
+            np.testing.assert_array_equal(out.depth_m, without.depth_m)
+            assert not out.warnings
+            seen += 1
+    assert seen > 3
 
 
 def test_a_call_says_that_it_took_them_for_zones_and_is_as_if_they_had_been_stated() -> None:

@@ -36,10 +36,18 @@ def log_likelihoods(field: FloatArray, space: Space, uv_px: FloatArray, z_m: Flo
     return log_likelihoods_at(x, z_m, space)
 
 
-def log_likelihoods_at(x_TK: FloatArray, z_m: FloatArray, space: Space) -> FloatArray:
-    """As `log_likelihoods`, from the relative depth (T, K) that each guess gives the readings."""
-    x, K = x_TK, x_TK.shape[1]
-    residual = np.log(z_m) - (x if space == "log_depth" else _relation(x, z_m, space))
+def log_likelihoods_at(x_TK: FloatArray, z_m: FloatArray, space: Space, steepest: float | None = None) -> FloatArray:
+    """As `log_likelihoods`, from the relative depth (T, K) that each guess gives the K >= 1 readings.
+
+    `steepest` lets the relation between two log depths have any slope from 0 to so much, in place of 1.
+    """
+    K = x_TK.shape[1]
+    if space != "log_depth":
+        residual = np.log(z_m) - _relation(x_TK, z_m, space)
+    elif steepest is None:
+        residual = np.log(z_m) - x_TK
+    else:
+        residual = np.log(z_m) - _line(x_TK, np.broadcast_to(np.log(z_m), x_TK.shape), steepest)
     residual -= np.median(residual, axis=1, keepdims=True)
     size = np.abs(residual)
     scale = np.clip(np.median(size, axis=1, keepdims=True) / np.log(2.0), *_SCALE)
@@ -50,16 +58,21 @@ def log_likelihoods_at(x_TK: FloatArray, z_m: FloatArray, space: Space) -> Float
 def _relation(x: FloatArray, z_m: FloatArray, space: Space) -> FloatArray:
     """(T, K) log depth by a robust line in `space`, which cannot fall."""
     x = x / max(float(np.abs(x).max()), 1e-30)  # a field may have any scale
-    y = np.broadcast_to(to_space(z_m, space), x.shape)
+    line = _line(x, np.broadcast_to(to_space(z_m, space), x.shape), np.inf)
+    low, high = quantile_range(z_m)
+    bounds = np.sort(to_space([low / 2.0, high * 2.0], space))
+    return np.asarray(np.log(np.clip(line, *bounds)) * POWERS[space])
+
+
+def _line(x: FloatArray, y: FloatArray, steepest: float) -> FloatArray:
+    """(T, K) values at x of a robust line through (x, y), its slope from 0 to `steepest`."""
     weight = np.ones_like(x)
     for _ in range(_ROUNDS):
         total = weight.sum(axis=1, keepdims=True)
         x0, y0 = (weight * x).sum(axis=1, keepdims=True) / total, (weight * y).sum(axis=1, keepdims=True) / total
         spread = (weight * (x - x0) ** 2).sum(axis=1, keepdims=True)
         slope = (weight * (x - x0) * (y - y0)).sum(axis=1, keepdims=True) / np.maximum(spread, 1e-30)
-        line = y0 + np.maximum(slope, 0.0) * (x - x0)
+        line = y0 + np.clip(slope, 0.0, steepest) * (x - x0)
         off = np.abs(y - line)
         weight = 1.0 / (1.0 + (off / np.maximum(2.0 * np.median(off, axis=1, keepdims=True), 1e-30)) ** 2)
-    low, high = quantile_range(z_m)
-    bounds = np.sort(to_space([low / 2.0, high * 2.0], space))
-    return np.asarray(np.log(np.clip(line, *bounds)) * POWERS[space])
+    return np.asarray(line)

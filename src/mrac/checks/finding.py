@@ -10,8 +10,10 @@ class Finding(NamedTuple):
         name: one word, as in `mrac.checks.CHECKS`, or `zones` (`mrac.zone_grid`).
         message: what was seen, with the numbers that say so.
         advice: what to change.
+        is_mistake: False for `zones`.
     """
 
     name: str
     message: str
     advice: str
+    is_mistake: bool = True

@@ -149,7 +149,8 @@ def _diagnostics(classes: MessageClasses, header: Any, result: MetricDepth) -> A
         **{f"warning {one.name}": f"{one.message}; {one.advice}" for one in result.warnings},
         **{f"stage {stage}": name for stage, name in result.stages.items()},
     }
-    level = "OK" if result.status == "ok" and not result.warnings else "WARN"
+    mistakes = [one for one in result.warnings if one.is_mistake]
+    level = "OK" if result.status == "ok" and not mistakes else "WARN"
     warned = "".join(f"; warning {one.name}" for one in result.warnings)
     return _array(classes, header, level, f"{result.status}: {kept} of {total} readings kept{warned}", values)
 

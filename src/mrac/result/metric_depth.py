@@ -59,7 +59,7 @@ class MetricDepth:
         options, timings_ms: by stage, its parameters and its wall time.
         cache: `hit` where relative depth was read from disk, `miss` where it was not yet there, else `off`.
         device: which was asked for, and by network the ONNX Runtime provider that ran it; see `mrac list devices`.
-        warnings: usual mistakes that the readings look like, each (name, message, advice); they change nothing here.
+        warnings: usual mistakes that the readings look like, which change nothing here; `zones`: how they were used.
     """
 
     depth_m: FloatArray

@@ -113,7 +113,8 @@ class VideoCalibrator:
 
         Args:
             image: (H, W, 3) uint8 RGB.
-            anchors: K readings of this frame; K = 0 is a frame for which those of past frames must do.
+            anchors: K readings of this frame; K = 0 is a frame for which those of past frames must do. Points where
+                no `extent_px` is stated.
             relative: (H, W) relative depth, in place of the foundation's.
             time_s: when it was taken; deviations then grow with time, not with the number of frames.
 
@@ -139,6 +140,8 @@ class VideoCalibrator:
             carried, cut = Carried.none(), "level"
         carried = carried.shifted(shapes(carried.uv_px, carried.z_m, shape) @ drift.change)
         video_ms = (time.perf_counter() - start) * 1e3
+        if anchors.extent_px is None:  # a guess, zones or points, might change from frame to frame
+            anchors = replace(anchors, extent_px=np.zeros((len(anchors), 2)))
         both, K = with_carried(anchors, carried, self._drift_var), len(anchors)
         result = self.calibrator(image, both, relative, camera=self.camera)
         if cut and cut != "picture":  # another picture may be a glance aside

@@ -50,7 +50,8 @@ def test_points_of_extent_zero_change_nothing() -> None:
     truth[:, 0] = truth[:, 1]
     noise = 0.1 * np.random.default_rng(0).normal(size=truth.shape)
     relative = RelativeDepth((np.log(truth) + noise).astype(np.float32), "log_depth")
-    points = zones.zone_readings(truth, 4, "as_given", of_points=True)
+    uv_px = np.random.default_rng(1).integers(0, truth.shape[::-1], (16, 2))
+    points = Anchors(uv_px, truth[uv_px[:, 1], uv_px[:, 0]])
     calibrator = Calibrator()
     plain = calibrator(image, points, relative)
     zero = calibrator(image, Anchors(points.uv_px, points.z_m, extent_px=np.zeros((16, 2))), relative)

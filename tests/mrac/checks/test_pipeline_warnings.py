@@ -17,7 +17,12 @@ def test_warnings_reach_the_result_and_the_report() -> None:
     out = calibrated(mistake("swapped_uv", drawn()))
     assert [w.name for w in out.warnings] == ["swapped_uv"]
     assert report_of(out)["warnings"] == [
-        {"name": "swapped_uv", "message": out.warnings[0].message, "advice": out.warnings[0].advice}
+        {
+            "name": "swapped_uv",
+            "message": out.warnings[0].message,
+            "advice": out.warnings[0].advice,
+            "is_mistake": True,
+        }
     ]
     assert calibrated(drawn()).warnings == ()
 
