@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from mrac.anchors import Anchors
-from mrac.anchors._validity import usable
+from mrac.anchors._validity import Usable, usable
 from mrac.arguments import check_call
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
@@ -59,7 +59,8 @@ class Tuning:
 class GpuCalibrator:
     """Calibrates batches of frames on a GPU, to 1e-4 of the depth of `mrac.Calibrator(foundation="embedded")` on a CPU.
 
-    That is the method `default` with both passes of the network in single precision; 8 bits are for processors.
+    That is the method `default` with both passes of the network in single precision; 8 bits are for processors. All
+    readings are points here, as where `extent_px` is stated as 0.
 
     Batches of any number of frames up to `batch` are padded to a power of two, readings to one of `BUCKETS`, and each
     such size is recorded as one CUDA graph by `warm_up`. Nothing then waits for the host. On the device `cpu` the same
@@ -90,8 +91,8 @@ class GpuCalibrator:
         tuning: Tuning = Tuning(),  # noqa: B008  (frozen)
     ) -> None:
         self.shape, self.batch, self.max_anchors = shape, batch, max_anchors
-        self.device = torch.device(device)
-        _check(shape, batch, max_anchors, network_dtype, self.device)
+        self.device = _device(device)
+        _check(shape, batch, max_anchors, network_dtype)
         dense = max_anchors if tuning.max_dense is None else tuning.max_dense
         self.stages = Stages(shape, getattr(torch, network_dtype), self._sizes(), dense).to(self.device)
         self.stages.eval().requires_grad_(False)
@@ -161,21 +162,13 @@ class GpuCalibrator:
             Copies that last, with a verdict on every anchor as it was given: an unusable one is not kept.
 
         Raises:
-            ContractError: as `Calibrator`, or an anchor has what is not supported here.
+            ContractError: as `Calibrator`, or an anchor has what is not supported here, or an image another size.
         """
-        merged = []
-        for image, each in zip(images, anchors, strict=True):
-            check_call(image, each, None)
-            for name in ("sigma_m", "extent_px", "confidence"):
-                if getattr(each, name) is not None:
-                    raise ContractError(
-                        f"gpu: anchors with {name} arrived, which only mrac.Calibrator takes; leave it out"
-                    )
-            merged.append(usable(each, self.shape, None))
-            if len(each) and not len(merged[-1].readings):
-                raise ContractError(
-                    f"gpu: none of the {len(each)} anchors of a frame is usable; at least one is needed"
-                )
+        if len(images) != len(anchors):
+            raise ContractError(f"gpu: {len(images)} images and {len(anchors)} sets of anchors; one for each is needed")
+        if not images:
+            return []
+        merged = [self._usable(image, each) for image, each in zip(images, anchors, strict=True)]
         B, K = len(merged), max([1, *(len(one.readings) for one in merged)])
         uv_px, z_m = np.zeros((B, K, 2)), np.ones((B, K))
         for i, one in enumerate(merged):
@@ -183,6 +176,25 @@ class GpuCalibrator:
         count = torch.tensor([len(one.readings) for one in merged])
         result = self(torch.from_numpy(np.stack(images)), torch.from_numpy(uv_px), torch.from_numpy(z_m), count)
         return [_frame(result, i, one.place) for i, one in enumerate(merged)]
+
+    def _usable(self, image: ImageArray, anchors: Anchors) -> Usable:
+        """What of a frame's anchors the device is given."""
+        check_call(image, anchors, None)
+        if image.shape[:2] != self.shape:
+            raise ContractError(f"gpu: an image of {image.shape[:2]} arrived, (H, W) = {self.shape} is needed")
+        areas = anchors.extent_px is not None and anchors.extent_px.any()
+        stated = {
+            "sigma_m": anchors.sigma_m is not None,
+            "extent_px": areas,
+            "confidence": anchors.confidence is not None,
+        }
+        for name, given in stated.items():
+            if given:
+                raise ContractError(f"gpu: anchors with {name} arrived, which only mrac.Calibrator takes; leave it out")
+        used = usable(anchors, self.shape, None)
+        if len(anchors) and not len(used.readings):
+            raise ContractError(f"gpu: none of the {len(anchors)} anchors of a frame is usable; at least one is needed")
+        return used
 
     def _recording(self, B: int, K: int) -> Recording[GpuResult]:
         size = next((size for size in self.sizes() if size[0] >= B and size[1] >= K), None)
@@ -245,7 +257,23 @@ def _frame(result: GpuResult, i: int, place: np.ndarray[tuple[int], np.dtype[np.
     )
 
 
-def _check(shape: tuple[int, int], batch: int, max_anchors: int, dtype: str, device: torch.device) -> None:
+def _device(name: str) -> torch.device:
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = torch.device("meta")
+    if device.type not in ("cpu", "cuda"):
+        raise ContractError(f"gpu: device {name!r} arrived; cuda, or cpu for a trial, is needed")
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ContractError(f"gpu: device {name} was asked for and torch finds no GPU; use device='cpu' for a trial")
+    if device.type == "cuda" and device.index not in (None, torch.cuda.current_device()):
+        raise ContractError(
+            f"gpu: device {name} is not torch's current one; call torch.cuda.set_device({name!r}) first"
+        )
+    return device
+
+
+def _check(shape: tuple[int, int], batch: int, max_anchors: int, dtype: str) -> None:
     H, W = shape
     if min(H, W) < 1 or H * W > _MAX_PIXELS:
         raise ContractError(
@@ -258,5 +286,3 @@ def _check(shape: tuple[int, int], batch: int, max_anchors: int, dtype: str, dev
         )
     if dtype not in ("float32", "float16", "bfloat16"):
         raise ContractError(f"gpu: network_dtype {dtype!r} arrived; float32, float16 or bfloat16 is needed")
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ContractError(f"gpu: device {device} was asked for and torch finds no GPU; use device='cpu' for a trial")

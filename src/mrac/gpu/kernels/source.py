@@ -52,7 +52,10 @@ def in_use() -> bool:
 
 @contextmanager
 def own_kernels(use: bool) -> Iterator[None]:
-    """Whether kernels of our own take the place of torch's operations in what is computed or recorded inside."""
+    """Whether kernels of our own take the place of torch's operations in what is computed or recorded inside.
+
+    It holds for the whole process: warm calibrators up in one thread, before others compute.
+    """
     global _in_use  # noqa: PLW0603
     before, _in_use = _in_use, use
     try:
