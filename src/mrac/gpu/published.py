@@ -11,13 +11,14 @@ from torch import nn
 
 from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.gpu.network import Convolution, DepthNetwork, NetworkOptions
+from mrac.gpu.small_network import SmallNetwork
 from mrac.runtime.onnx_check import check_onnx
 
 _WHERE = "gpu"
 
 
-def network_from_onnx(path: Path) -> DepthNetwork:
-    """The network of `mrac train foundation` in the ONNX file `path`, ready to predict.
+def network_from_onnx(path: Path) -> DepthNetwork | SmallNetwork:
+    """The network of `mrac train foundation`, or of `mrac train student`, in the ONNX file `path`, ready to predict.
 
     The exporter has put each batch norm into the convolution before it; so it is here, and what normalised is empty.
 
@@ -25,18 +26,19 @@ def network_from_onnx(path: Path) -> DepthNetwork:
         ContractError: the file is missing, damaged, or of another network.
         MissingExtra: `onnx` is not installed.
     """
+    state = {name: torch.from_numpy(values) for name, values in _state(_graph(path)).items()}
+    network: DepthNetwork | SmallNetwork
     with torch.device("meta"):
-        network = DepthNetwork(NetworkOptions())
+        network = SmallNetwork() if "detail.conv.weight" in state else DepthNetwork(NetworkOptions())
         for module in network.modules():
             if isinstance(module, Convolution):
                 module.norm = nn.Identity()  # type: ignore[assignment]
                 module.conv.bias = nn.Parameter(torch.empty(module.conv.out_channels))
-    state = {name: torch.from_numpy(values) for name, values in _state(_graph(path)).items()}
     try:
         network.load_state_dict(state, assign=True)
     except RuntimeError as error:
         raise ContractError(
-            f"{_WHERE}: {path} is not a network of `mrac train foundation`: {first_line(error)}"
+            f"{_WHERE}: {path} is not a network of `mrac train foundation` or `student`: {first_line(error)}"
         ) from None
     return network.eval().requires_grad_(False)
 
@@ -74,9 +76,11 @@ def _state(graph: Any) -> dict[str, NDArray[np.float32]]:
             layer = str(node.input[1]).removesuffix(".weight")
             for name, kind in zip(node.input[1:], ("weight", "bias"), strict=False):
                 found[f"{layer}.{kind}"] = _value(known, name)
+            # The exporter leaves out a bias of zeros, as a layer has that adds nothing yet.
+            found.setdefault(f"{layer}.bias", np.zeros(len(found[f"{layer}.weight"]), np.float32))
         elif node.op_type == "MatMul" and node.output[0] in bias_after:
             layer = bias_after[node.output[0]].removesuffix(".bias")
-            matrix = next(name for name in node.input if name in known or f"{name}.short" in known)
+            matrix = next((name for name in node.input if name in known or f"{name}.short" in known), f"{layer}.weight")
             found[f"{layer}.weight"] = np.ascontiguousarray(_value(known, matrix).T)
     return found
 
@@ -88,6 +92,6 @@ def _value(known: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float32]:
     short, scale = (known.get(f"{name}.{part}") for part in ("short", "scale"))
     if short is None or scale is None:
         raise ContractError(
-            f"{_WHERE}: the ONNX file has no weights {name!r}; one of `mrac train foundation` is needed"
+            f"{_WHERE}: the ONNX file has no weights {name!r}; one of `mrac train foundation` or `student` is needed"
         )
     return np.asarray(short.astype(np.float32) * scale, np.float32)

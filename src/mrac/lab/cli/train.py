@@ -10,6 +10,7 @@ from rich.console import Console
 from mrac.lab.cli.train_gate import average_gates, gate
 from mrac.lab.cli.train_heads import COUNT, PACKS, PATH, SEED, SHARE, Number, head_commands, need_torch
 from mrac.lab.cli.train_quantize import quantize
+from mrac.lab.cli.train_student import student
 
 _FACTOR = Number(0.0, 1e3, min_open=True)
 
@@ -101,7 +102,7 @@ def foundation(
     click.echo(f"{network}: {network.stat().st_size / 1e6:.1f} MB")
 
 
-for command in (*head_commands(), gate, average_gates, quantize):
+for command in (*head_commands(), gate, average_gates, quantize, student):
     train_command.add_command(command)
 
 COMMAND = train_command

@@ -10,6 +10,7 @@ from rich.progress import track
 from mrac.errors import MissingExtra
 from mrac.foundation.embedded import NETWORK
 from mrac.lab.cli.train_heads import PACKS, PATH, SEED
+from mrac.runtime.onnx_check import check_onnx
 
 
 @click.command()
@@ -32,13 +33,22 @@ from mrac.lab.cli.train_heads import PACKS, PATH, SEED
     metavar="N",
     help="Of fine-tuning towards the network in single precision; 0 leaves the ranges as they are taken.",
 )
+@click.option("--teacher", type=PATH, metavar="FILE", help="Whose answers are learned. Default: those of --network.")
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of everything drawn.")
-def quantize(data: tuple[Path, ...], network: Path, out: Path, frames: int, steps: int, seed: int) -> None:
-    """Write a network of `mrac train foundation` with 8-bit convolutions, for `embedded:precision=int8`.
+def quantize(
+    data: tuple[Path, ...],
+    network: Path,
+    out: Path,
+    frames: int,
+    steps: int,
+    teacher: Path | None,
+    seed: int,
+) -> None:
+    """Write a network of `mrac train foundation` or `student` with 8-bit convolutions: `embedded:precision=int8`.
 
     Ranges are taken from some frames; then weights and ranges are fine-tuned until the 8-bit network answers as the
-    one in single precision does. A run that was killed goes on where it stopped: its state is in the folder
-    OUT_training beside the file, with a log.
+    one in single precision does, or as another --teacher. A run that was killed goes on where it
+    stopped: its state is in the folder OUT_training beside the file, with a log.
 
     \b
     Example:
@@ -54,14 +64,19 @@ def quantize(data: tuple[Path, ...], network: Path, out: Path, frames: int, step
         raise MissingExtra("training", "lab") from None
     from mrac.lab.data.manifest import by_set, read_manifest  # noqa: PLC0415
 
+    # Now, not when ranges have been taken.
+    for file in (network, teacher or network):
+        check_onnx(file, "train/quantize")
     of_sets = by_set(chain.from_iterable(map(read_manifest, data)))
     some = [frame for members in of_sets.values() for frame in members[:: -(-len(members) // frames)]]
     model = calibrated(network, (frame.image() for frame in track(some, "calibrating")))
     said = f"ranges from {len(some)} images of {len(of_sets)} sets"
     if steps:
-        run = RunOptions(network, data, out.with_name(f"{out.stem}_training"))
-        left = finetune(QuantizeOptions(steps, seed=seed), run, model, Console())
+        options = QuantizeOptions(steps, seed=seed)
+        run = RunOptions(network, data, out.with_name(f"{out.stem}_training"), teacher=teacher)
+        left = finetune(options, run, model, Console())
         shares = ", ".join(f"{name} {share:.2f}" for name, share in left.items())
-        said += f"; {steps} steps; distance to single precision on held-out frames, of what it was: {shares}"
+        aim = teacher or "single precision"
+        said += f"; {steps} steps; distance to {aim} on held-out frames, of what it was: {shares}"
     write_model(model, out)
     click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB, {said}")

@@ -58,6 +58,11 @@ class Frames:
         """Of the set that all of them belong to; empty without frames."""
         return self.names[0].partition("/")[0] if self.names else ""
 
+    def to(self, device: torch.device) -> "Frames":
+        """The same on a device."""
+        images, z_m, focal_px = (tensor.to(device) for tensor in (self.images, self.z_m, self.focal_px))
+        return Frames(images, z_m, focal_px, self.names, self.scenes)
+
     def pick(self, index: list[int]) -> "Frames":
         """Those of these numbers."""
         names, scenes = tuple(self.names[i] for i in index), tuple(self.scenes[i] for i in index)

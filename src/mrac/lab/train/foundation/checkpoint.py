@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -16,10 +16,40 @@ from torch import Tensor
 from mrac.errors import ContractError, first_line
 from mrac.gpu.network import DepthNetwork, NetworkOptions
 from mrac.io.files import write_whole
-from mrac.lab.train.foundation.training import FoundationTraining
+from mrac.lab.train.frames import Frames
 
 
-def save_state(training: FoundationTraining, path: Path) -> None:
+class Training(Protocol):
+    """The state of a run that can be written: networks, optimiser, step, and what decides the result."""
+
+    step: int
+
+    @property
+    def network(self) -> torch.nn.Module:
+        """That learns."""
+
+    @property
+    def averaged(self) -> torch.nn.Module:
+        """The mean of its weights."""
+
+    @property
+    def optimizer(self) -> torch.optim.Optimizer:
+        """With its moments."""
+
+    @property
+    def scaler(self) -> torch.GradScaler:
+        """Of the loss."""
+
+    @property
+    def options(self) -> Any:
+        """A dataclass."""
+
+    @property
+    def sets(self) -> list[Frames]:
+        """What is learned from."""
+
+
+def save_state(training: Training, path: Path) -> None:
     """Writes networks, optimiser and step; a reader sees the last state or this one, never a part."""
     tensors = {f"network.{name}": value for name, value in training.network.state_dict().items()}
     tensors |= {f"averaged.{name}": value for name, value in training.averaged.state_dict().items()}
@@ -28,7 +58,7 @@ def save_state(training: FoundationTraining, path: Path) -> None:
     write_tensors(path, tensors, {"state": json.dumps(described)})
 
 
-def load_state(training: FoundationTraining, path: Path) -> None:
+def load_state(training: Training, path: Path) -> None:
     """Puts `training` where the file left off.
 
     Raises:
@@ -109,7 +139,7 @@ def refuse_another_run(described: dict[str, Any], decides: dict[str, dict[str, A
             )
 
 
-def _decides(training: FoundationTraining) -> dict[str, dict[str, Any]]:
+def _decides(training: Training) -> dict[str, dict[str, Any]]:
     """What must be the same to go on, as JSON would give it back: the options, and per set which frames are seen.
 
     Without the frames, a run resumed with another hold-out would measure on what it had learnt by heart.

@@ -84,7 +84,8 @@ def gradient_l1(error_BHW: Tensor, known_BHW: Tensor, num_scales: int = 4) -> Te
         (B,).
     """
     total = torch.zeros(len(error_BHW), device=error_BHW.device)
-    error, known = error_BHW[:, None] * known_BHW[:, None], known_BHW[:, None]
+    known = known_BHW[:, None]
+    error = torch.where(known > 0.0, error_BHW[:, None], 0.0)  # not times a share: that would have an edge of its own
     for scale in range(num_scales):
         if scale:
             error, known = halve(error, known)

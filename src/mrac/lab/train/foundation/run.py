@@ -3,7 +3,6 @@
 import dataclasses
 import hashlib
 import json
-import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,15 +13,17 @@ from rich.console import Console
 
 from mrac.errors import ContractError
 from mrac.gpu.network import DepthNetwork
+from mrac.gpu.small_network import SmallNetwork
 from mrac.lab.export.onnx import split_output, traced, write_model
-from mrac.lab.train.foundation.checkpoint import load_network, load_state, save_network, save_state
+from mrac.lab.train.foundation.advance import advance_to_end
+from mrac.lab.train.foundation.checkpoint import load_network, load_state, save_network
 from mrac.lab.train.foundation.imagenet_weights import published_encoder
 from mrac.lab.train.foundation.rendered import render_frames
 from mrac.lab.train.foundation.rounding import round_weights
 from mrac.lab.train.foundation.training import FoundationOptions, FoundationTraining
 from mrac.lab.train.foundation.validate import validate
 from mrac.lab.train.frames import Frames, load_frames
-from mrac.lab.train.log import STATE, append_line, make_folder, number, progress_bar, tidy
+from mrac.lab.train.log import STATE, make_folder, number, tidy
 
 _SCENE_SIZE = (360, 480)
 _MEASURED = 100  # frames of a set that are held out
@@ -89,7 +90,13 @@ def train_foundation(
         load_state(training, state)
         console.print(f"going on at step {training.step}")
     tidy(run.out, training.step)
-    _advance_to_end(training, held, run, console)
+    advance_to_end(
+        training,
+        run.out,
+        run.save_every,
+        console,
+        lambda: {"abs_rel": {frames.set_name: number(validate(training.averaged, frames)) for frames in held}},
+    )
     about = {"steps": str(training.step), "seed": str(options.seed), "options": json.dumps(dataclasses.asdict(options))}
     round_weights(training.averaged)
     save_network(training.averaged, run.out / "embedded.safetensors", about)
@@ -114,25 +121,7 @@ def _parts(
     return parts
 
 
-def _advance_to_end(training: FoundationTraining, held: list[Frames], run: RunOptions, console: Console) -> None:
-    num_steps = training.options.num_steps
-    with progress_bar(console) as progress:
-        task = progress.add_task("training", total=num_steps, completed=training.step)
-        began, first = time.monotonic(), training.step
-        while training.step < num_steps:
-            loss = training.advance()
-            if training.step % 20 == 0:  # reading the loss waits for the GPU
-                rate = (training.step - first) / (time.monotonic() - began)
-                progress.update(task, description=f"loss {float(loss):.4f}, {rate:.1f} steps/s")
-            progress.update(task, completed=training.step)
-            if training.step % run.save_every == 0 or training.step == num_steps:
-                # In this order: a line too many is dropped when a killed run goes on, a missing one could not be made.
-                scores = {frames.set_name: number(validate(training.averaged, frames)) for frames in held}
-                append_line(run.out, step=training.step, loss=number(float(loss)), abs_rel=scores)
-                save_state(training, run.out / STATE)
-
-
-def export_foundation(network: DepthNetwork, path: Path) -> None:
+def export_foundation(network: DepthNetwork | SmallNetwork, path: Path) -> None:
     """Writes the network as `foundation/embedded.py` runs it: any batch, any sides that are multiples of 32."""
     rows, columns = (torch.export.Dim(name, min=1, max=128) for name in ("rows", "columns"))
     sample = {"image": torch.zeros(2, 3, 96, 128)}
@@ -142,7 +131,8 @@ def export_foundation(network: DepthNetwork, path: Path) -> None:
         {"image": {0: torch.export.Dim("batch"), 2: 32 * rows, 3: 32 * columns}},
         "log_depth",
     )
-    split_output(model)
+    if isinstance(network, DepthNetwork):  # the other gives four maps, whose layer is no slower as it is
+        split_output(model)
     write_model(model, path)
 
 

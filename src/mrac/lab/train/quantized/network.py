@@ -12,6 +12,7 @@ from torch.nn import functional
 from mrac.errors import ContractError
 from mrac.gpu.network import Attention, Convolution, DepthNetwork, InvertedResidual
 from mrac.gpu.published import network_from_onnx
+from mrac.gpu.small_network import MapAttention, SmallNetwork
 from mrac.lab.train.quantized.graph import Grid, Layer, QuantizedGraph
 from mrac.lab.train.quantized.rounding import FILTER_STEPS, WEIGHT_STEPS, Rounding, whole_steps
 
@@ -61,7 +62,7 @@ class QuantizedConvolution(nn.Module):
         """Whole weights, their scales (outputs,), the bias (outputs,)."""
         whole = self.steps.detach().round().clamp(-self.most, self.most).to(torch.int8)
         scale = self.unit.flatten() * self.log_gain.detach().exp()
-        return whole.numpy(), scale.numpy(), self.offset.detach().numpy()
+        return whole.cpu().numpy(), scale.cpu().numpy(), self.offset.detach().cpu().numpy()
 
 
 class _RoundInput:
@@ -75,14 +76,16 @@ class _RoundInput:
 
 
 class QuantizedNetwork(nn.Module):
-    """`DepthNetwork` with the 8-bit grids of a graph; only weights, biases and grids of 8-bit convolutions learn.
+    """A `DepthNetwork` or `SmallNetwork` with the 8-bit grids of a graph.
+
+    Only weights, biases and grids of 8-bit convolutions learn.
 
     Args:
         network: file in single precision.
         graph: of the same network, calibrated.
 
     Raises:
-        ContractError: the file is not a network of `mrac train foundation`, or not the graph's.
+        ContractError: the file is not a network of `mrac train foundation` or `student`, or not the graph's.
     """
 
     def __init__(self, network: Path, graph: QuantizedGraph) -> None:
@@ -90,7 +93,7 @@ class QuantizedNetwork(nn.Module):
         self.roundings = {name: Rounding(grid.scale, grid.zero) for name, grid in graph.grids().items()}
         self.of_tensors = nn.ModuleList(self.roundings.values())
         self.layers: dict[str, QuantizedConvolution] = {}
-        self.body: DepthNetwork = network_from_onnx(network)
+        self.body: DepthNetwork | SmallNetwork = network_from_onnx(network)
         entered = _entered_by(self.body)
         for layer in graph.layers():
             self._replace(layer, entered)
@@ -130,12 +133,12 @@ class QuantizedNetwork(nn.Module):
         self.layers[layer.name] = new
 
 
-def _entered_by(network: DepthNetwork) -> dict[str, nn.Module]:
+def _entered_by(network: nn.Module) -> dict[str, nn.Module]:
     """Blocks whose input is also added to their output, by the path of the convolution that reads it first."""
     blocks: dict[str, nn.Module] = {}
     for path, module in network.named_modules():
         if isinstance(module, InvertedResidual):
             blocks[f"{path}.{'expand' if isinstance(module.expand, Convolution) else 'filter'}"] = module
-        elif isinstance(module, Attention):
+        elif isinstance(module, Attention | MapAttention):
             blocks[f"{path}.position"] = module
     return blocks

@@ -28,15 +28,18 @@ def load_pictures(folders: tuple[Path, ...]) -> tuple[list[Frames], list[list[Fr
         To learn from, one `Frames` per set with a depth of one pixel, 0; and the frames to measure on, per set.
 
     Raises:
-        ContractError: a set has fewer than two frames, a manifest is missing, or a picture cannot be read.
+        ContractError: there is no set, or one of fewer than two frames; a manifest is missing, or a picture cannot be
+            read.
     """
     learned, held = [], []
     for name, frames in by_set(chain.from_iterable(map(read_manifest, folders))).items():
         if len(frames) < 2:
-            raise ContractError(f"train/quantize: set {name} has {len(frames)} frame; two or more are needed")
+            raise ContractError(f"train: set {name} has {len(frames)} frame; two or more are needed")
         measured = _held_out(frames)
         learned.append(_load([frame for frame in frames if frame.name not in measured]))
         held.append([frame for frame in frames if frame.name in measured])
+    if not learned:
+        raise ContractError(f"train: {' and '.join(map(str, folders))} list no frame; at least one set is needed")
     return learned, held
 
 

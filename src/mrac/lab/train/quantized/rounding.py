@@ -20,7 +20,8 @@ class _Rounded(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, log_scale: Tensor, zero: Tensor) -> Tensor:
-        scale, whole = float(log_scale.detach().exp()), float(zero.detach().round())
+        scale = float(log_scale.detach().exp())
+        whole = float(zero.detach().round().clamp(0, LEVELS))  # as the file holds it
         y = (x / scale).round_().clamp_(-whole, LEVELS - whole).mul_(scale)
         ctx.save_for_backward(x, y)
         ctx.scale, ctx.learn_zero = scale, ctx.needs_input_grad[2]

@@ -2,37 +2,21 @@
 
 import hashlib
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from rich.console import Console
-from torch import Tensor
 
-from mrac.foundation.embedded import network_input
-from mrac.lab.data.manifest import Frame
 from mrac.lab.train.log import STATE, append_line, make_folder, number, progress_bar, tidy
 from mrac.lab.train.quantized.graph import QuantizedGraph
+from mrac.lab.train.quantized.held import Held, distances, held_pictures
 from mrac.lab.train.quantized.network import QuantizedNetwork
 from mrac.lab.train.quantized.pictures import load_pictures
 from mrac.lab.train.quantized.state import load_state, put, save_state
 from mrac.lab.train.quantized.teacher import Teacher
-from mrac.lab.train.quantized.training import QuantizeOptions, QuantizeTraining, distance
-
-_MEASURED = 6  # held-out frames of a set
-
-
-@dataclass(frozen=True)
-class Held:
-    """A picture that is never learned from, with its teacher's answer."""
-
-    set_name: str
-    image: Tensor
-    target: Tensor
-    weight: Tensor
+from mrac.lab.train.quantized.training import QuantizeOptions, QuantizeTraining
 
 
 @dataclass(frozen=True)
@@ -44,12 +28,14 @@ class RunOptions:
         data: the training packs, folders with a manifest.csv.
         out: folder for state and log.
         save_every: steps.
+        teacher: file of the network whose answers are learned; None for `network` itself.
     """
 
     network: Path
     data: tuple[Path, ...]
     out: Path
     save_every: int = 50
+    teacher: Path | None = None
 
 
 def finetune(options: QuantizeOptions, run: RunOptions, model: Any, console: Console) -> dict[str, float]:
@@ -66,16 +52,17 @@ def finetune(options: QuantizeOptions, run: RunOptions, model: Any, console: Con
 
     Raises:
         ContractError: no such data, `run.out` cannot be a folder or holds a run of other options, or the network is
-            not one of `mrac train foundation`.
+            not one of `mrac train foundation` or `student`.
     """
     graph = QuantizedGraph(model)
     network = QuantizedNetwork(run.network, graph)
     make_folder(run.out)
     sets, held_frames = load_pictures(run.data)
-    teacher = Teacher(run.network)
-    held = [_held(frame, teacher) for frames in held_frames for frame in frames[:: -(-len(frames) // _MEASURED)]]
-    calibrated = hashlib.sha256(model.SerializeToString(deterministic=True)).hexdigest()
-    training = QuantizeTraining(options, network, teacher, sets, calibrated)
+    taught_by = run.teacher or run.network
+    teacher = Teacher(taught_by)
+    held = held_pictures(held_frames, teacher)
+    starts_from = hashlib.sha256(model.SerializeToString(deterministic=True) + taught_by.read_bytes()).hexdigest()
+    training = QuantizeTraining(options, network, teacher, sets, starts_from)
     before = distances(network, held)
     if (run.out / STATE).exists():
         load_state(training, run.out / STATE)
@@ -105,24 +92,3 @@ def _advance(
                 scores = {name: number(value) for name, value in now.items()}
                 append_line(run.out, step=training.step, loss=number(loss), distance=scores, step_s=number(seconds))
                 save_state(training, run.out / STATE)
-
-
-def distances(network: QuantizedNetwork, held: list[Held]) -> dict[str, float]:
-    """Mean distance to the teacher by set."""
-
-    def one(picture: Held) -> float:
-        torch.set_num_threads(1)
-        return distance(network, picture.image, picture.target, picture.weight)
-
-    with ThreadPoolExecutor(2) as pool:
-        values = list(pool.map(one, held))
-    names = dict.fromkeys(picture.set_name for picture in held)
-    return {
-        name: float(np.mean([v for v, picture in zip(values, held, strict=True) if picture.set_name == name]))
-        for name in names
-    }
-
-
-def _held(frame: Frame, teacher: Teacher) -> Held:
-    image = torch.from_numpy(network_input(frame.image()))
-    return Held(frame.row["set"], image, *teacher(image))

@@ -1,4 +1,4 @@
-"""What the 8-bit network is to say: the network in single precision, on the image and its mirror image."""
+"""What a network in 8 bits, or a smaller one, is to say: the embedded one's answer to an image and its mirror image."""
 
 import math
 from pathlib import Path
@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from mrac.conventions import FloatArray
+from mrac.gpu.published import network_from_onnx
+from mrac.lab.train.foundation.losses import gradient_l1, metric_l1, shift_invariant_l1
 from mrac.runtime.providers import import_onnxruntime
 
 _SURE = 0.05  # log depth by which the two passes differ where a pixel counts half
@@ -17,7 +19,7 @@ FAR = math.log(200.0)
 
 
 class Teacher:
-    """The mean of two passes, and how far each pixel is to be believed.
+    """The mean of two passes, and how far each pixel is to be believed; by ONNX Runtime.
 
     One thread a call, so that calls of several threads run side by side.
     """
@@ -46,3 +48,38 @@ class Teacher:
         mirrored = np.ascontiguousarray(image[..., ::-1])
         first, second = (self._session.run(None, {self._name: one})[0][0, 0] for one in (image, mirrored))
         return first, second[:, ::-1]
+
+
+class DeviceTeacher:
+    """As `Teacher`, in torch: for a GPU, where it computes in half precision; nothing in it waits for the device."""
+
+    def __init__(self, network: Path, device: torch.device) -> None:
+        self.network = network_from_onnx(network).to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._half = device.type == "cuda"
+
+    @torch.no_grad()
+    def __call__(self, image_B3HW: Tensor) -> tuple[Tensor, Tensor]:
+        """As `Teacher` gives it, on the device."""
+        both = torch.cat([image_B3HW, image_B3HW.flip(3)]).contiguous(memory_format=torch.channels_last)
+        with torch.autocast(both.device.type, dtype=torch.float16, enabled=self._half, cache_enabled=False):
+            maps = self.network(both)
+        first, mirrored = maps[:, 0].float().clamp(max=FAR).chunk(2)
+        second = mirrored.flip(2)
+        return (first + second) / 2, 1.0 / (1.0 + (first - second).abs() / _SURE)
+
+
+def distance_to(
+    target_BHW: Tensor, weight_BHW: Tensor, predicted_BHW: Tensor, gradient: float, metric: float
+) -> Tensor:
+    """The loss of what is taught: up to a shift, and with these weights of the gradients and of the shift itself.
+
+    Returns:
+        The mean over the batch.
+    """
+    error = predicted_BHW.clamp(max=FAR) - target_BHW
+    total = (
+        shift_invariant_l1(error, weight_BHW)
+        + gradient * gradient_l1(error, weight_BHW)
+        + metric * metric_l1(error, weight_BHW)
+    )
+    return total.mean()

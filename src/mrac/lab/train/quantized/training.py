@@ -9,13 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mrac.lab.train.foundation.losses import gradient_l1, metric_l1, shift_invariant_l1
 from mrac.lab.train.foundation.photometric import vary_colours
 from mrac.lab.train.foundation.training import frame_odds, rate_at
 from mrac.lab.train.foundation.views import ViewOptions, sample_views
 from mrac.lab.train.frames import Frames
 from mrac.lab.train.quantized.network import QuantizedNetwork
-from mrac.lab.train.quantized.teacher import FAR, Teacher
+from mrac.lab.train.quantized.teacher import Teacher, distance_to
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class QuantizeTraining:
         Args:
             options: of the run.
             network: calibrated; it is changed.
-            teacher: the same network in single precision.
+            teacher: the network in single precision that it is to answer as.
             sets: to draw from.
             calibrated: digest of what `network` was made from, so that a killed run does not mix two.
         """
@@ -160,17 +159,4 @@ class QuantizeTraining:
 
     def loss(self, predicted_BHW: Tensor, target_BHW: Tensor, weight_BHW: Tensor) -> Tensor:
         """The weighted sum of the losses, mean over the batch."""
-        error = predicted_BHW.clamp(max=FAR) - target_BHW
-        total = (
-            shift_invariant_l1(error, weight_BHW)
-            + self.options.gradient * gradient_l1(error, weight_BHW)
-            + self.options.metric * metric_l1(error, weight_BHW)
-        )
-        return total.mean()
-
-
-@torch.no_grad()
-def distance(network: QuantizedNetwork, image_13HW: Tensor, target_BHW: Tensor, weight_BHW: Tensor) -> float:
-    """How far the network is from its teacher on a picture: shift-invariant L1 of log depth, weighted."""
-    predicted = network(image_13HW)[:, 0]
-    return float(shift_invariant_l1(predicted.clamp(max=FAR) - target_BHW, weight_BHW))
+        return distance_to(target_BHW, weight_BHW, predicted_BHW, self.options.gradient, self.options.metric)
