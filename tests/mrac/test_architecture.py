@@ -30,7 +30,7 @@ ADAPTERS = frozenset(
      "mrac.gpu.foundation", "mrac.gpu.gate", "mrac.gpu.graph", "mrac.gpu.hypotheses", "mrac.gpu.kernels.em",
      "mrac.gpu.kernels.hypotheses", "mrac.gpu.kernels.process", "mrac.gpu.kernels.small_matrices",
      "mrac.gpu.kernels.source", "mrac.gpu.kriging", "mrac.gpu.linear_algebra", "mrac.gpu.mixture", "mrac.gpu.network",
-     "mrac.gpu.nodes", "mrac.gpu.padded", "mrac.gpu.process", "mrac.gpu.published", "mrac.gpu.small_network",
+     "mrac.gpu.nodes", "mrac.gpu.padded", "mrac.gpu.process", "mrac.gpu.published",
      "mrac.gpu.stages", "mrac.gpu.tiles")
 )  # fmt: skip
 FUNCTION_LINES, MODULE_LINES = 60, 300

@@ -165,11 +165,10 @@ class Refine(nn.Module):
         self.side = Convolution(side, outputs, act=False)
         self.mix = nn.Sequential(*(InvertedResidual(outputs, outputs, 5, 1, 2) for _ in range(2)))
 
-    def forward(self, x: Tensor, side: Tensor, finer: Tensor | None = None) -> Tensor:
-        """(B, inputs, h, w) and (B, side, 2h, 2w) to (B, outputs, 2h, 2w), with a map of that shape added if given."""
+    def forward(self, x: Tensor, side: Tensor) -> Tensor:
+        """(B, inputs, h, w) and (B, side, 2h, 2w) to (B, outputs, 2h, 2w)."""
         x = functional.interpolate(self.reduce(x), scale_factor=2.0, mode="bilinear", align_corners=False)
-        x = x + self.side(side)
-        return self.mix(x if finer is None else x + finer)  # type: ignore[no-any-return]
+        return self.mix(x + self.side(side))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

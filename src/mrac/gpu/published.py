@@ -1,45 +1,61 @@
 """The embedded network in torch with the weights of the package's ONNX file."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from mrac.errors import ContractError, MissingExtra, first_line
 from mrac.gpu.network import Convolution, DepthNetwork, NetworkOptions
-from mrac.gpu.small_network import SmallNetwork
 from mrac.runtime.onnx_check import check_onnx
 
 _WHERE = "gpu"
 
+Network = TypeVar("Network", bound=nn.Module)
 
-def network_from_onnx(path: Path) -> DepthNetwork | SmallNetwork:
-    """The network of `mrac train foundation`, or of `mrac train student`, in the ONNX file `path`, ready to predict.
 
-    The exporter has put each batch norm into the convolution before it; so it is here, and what normalised is empty.
+def network_from_onnx(path: Path) -> DepthNetwork:
+    """The network of `mrac train foundation` in the ONNX file `path`, ready to predict.
 
     Raises:
         ContractError: the file is missing, damaged, or of another network.
         MissingExtra: `onnx` is not installed.
     """
-    state = {name: torch.from_numpy(values) for name, values in _state(_graph(path)).items()}
-    network: DepthNetwork | SmallNetwork
+    return filled(lambda: DepthNetwork(NetworkOptions()), weights_of(path), path)
+
+
+def weights_of(path: Path) -> dict[str, Tensor]:
+    """Weights and biases in an ONNX file of `mrac train foundation` or `student`, by the names that they have in torch.
+
+    Raises:
+        ContractError: the file is missing or damaged, or a weight cannot be found.
+        MissingExtra: `onnx` is not installed.
+    """
+    return {name: torch.from_numpy(values) for name, values in _state(_graph(path)).items()}
+
+
+def filled(make: Callable[[], Network], weights: dict[str, Tensor], path: Path) -> Network:
+    """A network with the weights of `path`, ready to predict.
+
+    The exporter has put each batch norm into the convolution before it; so it is here, and what normalised is empty.
+
+    Raises:
+        ContractError: the weights are those of another network.
+    """
     with torch.device("meta"):
-        network = SmallNetwork() if "detail.conv.weight" in state else DepthNetwork(NetworkOptions())
+        network = make()
         for module in network.modules():
             if isinstance(module, Convolution):
                 module.norm = nn.Identity()  # type: ignore[assignment]
                 module.conv.bias = nn.Parameter(torch.empty(module.conv.out_channels))
     try:
-        network.load_state_dict(state, assign=True)
+        network.load_state_dict(weights, assign=True)
     except RuntimeError as error:
-        raise ContractError(
-            f"{_WHERE}: {path} is not a network of `mrac train foundation` or `student`: {first_line(error)}"
-        ) from None
+        raise ContractError(f"{_WHERE}: {path} does not hold this network's weights: {first_line(error)}") from None
     return network.eval().requires_grad_(False)
 
 

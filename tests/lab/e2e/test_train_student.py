@@ -18,10 +18,11 @@ from mrac import cli
 from mrac.conventions import FloatArray
 from mrac.foundation.embedded import NETWORK, Embedded
 from mrac.gpu.published import network_from_onnx
-from mrac.gpu.small_network import SmallNetwork
 from mrac.lab.train.foundation.checkpoint import part
 from mrac.lab.train.foundation.rounding import round_weights
+from mrac.lab.train.published import trained_network
 from mrac.lab.train.quantized.training import QuantizeOptions
+from mrac.lab.train.small_network import SmallNetwork
 from mrac.lab.train.student.start import started
 from mrac.lab.train.student.training import StudentOptions
 from tests.lab.train import tiny
@@ -94,7 +95,7 @@ def test_what_is_exported_is_the_mean_of_the_weights(trained: Path) -> None:
     expected = network(torch.from_numpy(IMAGE)).numpy()
     assert np.ptp(expected) > 0.1
     np.testing.assert_allclose(by_onnx_runtime(trained / "student.onnx"), expected, atol=1e-4)
-    read = network_from_onnx(trained / "student.onnx")
+    read = trained_network(trained / "student.onnx")
     assert isinstance(read, SmallNetwork)
     np.testing.assert_allclose(read(torch.from_numpy(IMAGE)).numpy(), expected, atol=1e-4)
 
@@ -128,7 +129,7 @@ def test_a_layer_that_adds_nothing_yet_is_read_back_from_its_file(tmp_path: Path
     torch.manual_seed(0)
     network = started(network_from_onnx(NETWORK), [torch.from_numpy(IMAGE)]).eval().requires_grad_(False)
     export_foundation(network, tmp_path / "started.onnx")
-    read = network_from_onnx(tmp_path / "started.onnx")
+    read = trained_network(tmp_path / "started.onnx")
     image = torch.from_numpy(IMAGE)
     torch.testing.assert_close(read(image), network(image), rtol=0.0, atol=1e-3)  # weights in 16 bits
 

@@ -46,6 +46,14 @@ def test_readings_at_whole_pixels_are_the_reference_s(calibrator: GpuCalibrator)
     assert_as_reference(calibrator, [image] * 3, [Anchors(each.uv_px.round(), each.z_m) for each in anchors])
 
 
+def test_a_grid_of_readings_is_the_reference_s_of_points(calibrator: GpuCalibrator) -> None:
+    image = photograph(7)
+    u, v = np.meshgrid(np.arange(6) * 13.0 + 7.0, np.arange(5) * 12.0 + 6.0)
+    uv_px = np.stack([u.ravel(), v.ravel()], axis=1)
+    z_m = 3.0 * np.exp(Embedded()(image).values[v.ravel().astype(int), u.ravel().astype(int)])
+    assert_as_reference(calibrator, [image], [Anchors(uv_px, z_m, extent_px=np.zeros((30, 2)))])
+
+
 def test_few_readings_are_the_reference_s(calibrator: GpuCalibrator) -> None:
     images = [photograph(seed) for seed in range(4)]
     statuses = assert_as_reference(calibrator, images, [readings(image, n, n) for n, image in enumerate(images)])
@@ -136,11 +144,13 @@ def test_statistics_of_padded_readings_are_numpy_s() -> None:
         ({"max_anchors": 1025}, "max_anchors"),
         ({"batch": 0}, "batch"),
         ({"network_dtype": "int8"}, "network_dtype"),
+        ({"device": "abacus"}, "device 'abacus'"),
+        ({"device": "meta"}, "device 'meta'"),
     ],
 )
 def test_what_is_not_supported_is_refused(options: dict[str, object], words: str) -> None:
     with pytest.raises(ContractError, match=words):
-        GpuCalibrator(SHAPE, device="cpu", **options)  # type: ignore[arg-type]
+        GpuCalibrator(SHAPE, **({"device": "cpu"} | options))  # type: ignore[arg-type]
 
 
 def test_a_batch_that_does_not_fit_is_refused(calibrator: GpuCalibrator) -> None:
@@ -151,6 +161,13 @@ def test_a_batch_that_does_not_fit_is_refused(calibrator: GpuCalibrator) -> None
         calibrator(image, torch.zeros(4, 8, 2), torch.ones(4, 8), torch.zeros(4))
     with pytest.raises(ContractError, match="sigma_m"):
         calibrator.frames([photograph(0)], [Anchors([[1.0, 1.0]], [1.0], [0.1])])
+    with pytest.raises(ContractError, match="extent_px"):
+        calibrator.frames([photograph(0)], [Anchors([[1.0, 1.0]], [1.0], extent_px=[[2.0, 2.0]])])
+    with pytest.raises(ContractError, match="1 images and 0 sets"):
+        calibrator.frames([photograph(0)], [])
+    with pytest.raises(ContractError, match=r"an image of \(30, 40\)"):
+        calibrator.frames([photograph(0, (30, 40))], [Anchors([[1.0, 1.0]], [1.0])])
+    assert calibrator.frames([], []) == []
 
 
 def test_sizes_are_bucketed() -> None:

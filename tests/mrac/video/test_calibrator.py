@@ -203,3 +203,23 @@ def test_a_reading_without_a_usable_deviation_spoils_no_later_frame() -> None:
         assert (result.anchors.reason == "bad_sigma").sum() == (number == 1)
         assert np.isfinite(video.last.level_change)
     assert video.last.num_carried > 0
+
+
+def test_readings_on_a_grid_are_points_in_every_frame_unless_stated() -> None:
+    """A guess would change as soon as carried readings lie between them."""
+    image, depth_m = texture(), plane()
+    depth_m[30:60, 40:90] *= 0.6
+    relative = RelativeDepth(np.log(depth_m), "log_depth")
+    u, v = (np.arange(8) + 0.5) * 16 - 0.5, (np.arange(8) + 0.5) * 12 - 0.5
+    uv_px = np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
+    z_m = depth_m.reshape(8, 12, 8, 16).mean(axis=(1, 3)).ravel()
+    assert [one.name for one in Calibrator()(image, Anchors(uv_px, z_m), relative).warnings] == ["zones"]
+    video = plain()
+    for _ in range(3):
+        assert not video(image, Anchors(uv_px, z_m), relative).warnings
+    stated = Anchors(uv_px, z_m, extent_px=np.tile([16.0, 12.0], (64, 1)))
+    areas = plain()(image, stated, relative)
+    assert (
+        np.abs(areas.depth_m / depth_m - 1.0).mean()
+        < np.abs(plain()(image, Anchors(uv_px, z_m), relative).depth_m / depth_m - 1.0).mean()
+    )

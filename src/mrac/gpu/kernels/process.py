@@ -27,7 +27,7 @@ def pairs(a: Tensor, b: Tensor, of_distance: Literal["covariance_at", ""]) -> Te
 def predict(
     nodes_QNF: Tensor, features_QMF: Tensor, there_QM: Tensor, weights: Tensor, whitener: Tensor
 ) -> list[Tensor]:
-    """(Q, N) mean and explained variance, as `mrac.gpu.tiles.predict`, for up to `MAX_READINGS` readings M."""
+    """(Q, N) mean and explained variance, as `mrac.gpu.tiles.predict`, for up to `kriging.MAX_EXACT` readings M."""
     (Q, N, F), M = nodes_QNF.shape, features_QMF.shape[1]
     threads = next(n for n in (128, 64, 32) if shared_bytes(M, F, n) <= SHARED_BYTES // (2 if n > 32 else 1))
     blocks = -(-N // (2 * threads))

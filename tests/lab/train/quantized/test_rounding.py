@@ -34,6 +34,17 @@ def test_values_are_those_of_onnx_runtime(scale: float, zero: int) -> None:
     np.testing.assert_allclose(rounded, by_onnx_runtime(x, scale, zero), atol=1e-5 * scale * 255)
 
 
+@pytest.mark.parametrize(("learned", "zero"), [(-2.0, 0), (257.4, 255)])
+def test_a_zero_that_was_learned_beyond_a_byte_is_the_file_s(learned: float, zero: int) -> None:
+    rounding = Rounding(0.05, 100)
+    rounding.zero.data.fill_(learned)
+    assert rounding.grid[1] == zero
+    x = np.linspace(-20.0, 20.0, 401).astype(np.float32)
+    np.testing.assert_allclose(
+        rounding(torch.from_numpy(x)).detach().numpy(), by_onnx_runtime(x, 0.05, zero), atol=1e-4
+    )
+
+
 def test_gradients_pass_inside_and_move_the_ends_outside() -> None:
     rounding = Rounding(0.5, 10)  # from −5 to 122.5
     x = torch.tensor([0.2, -5.1, -40.0, 500.0], requires_grad=True)

@@ -16,12 +16,13 @@ from safetensors.torch import load_file
 
 from mrac.errors import ContractError
 from mrac.foundation.embedded import NETWORK
-from mrac.gpu.small_network import SmallNetwork
 from mrac.lab.train.foundation.checkpoint import write_tensors
 from mrac.lab.train.frames import Frames
+from mrac.lab.train.small_network import SmallNetwork
 from mrac.lab.train.student import run as recipe
 from mrac.lab.train.student.run import RunOptions, train_student
 from mrac.lab.train.student.training import StudentOptions, StudentTraining
+from mrac.runtime.weight_files import WEIGHTS
 from tests.lab.train import tiny
 from tests.lab.train.student import small
 
@@ -121,6 +122,12 @@ def test_a_state_of_another_training_is_refused(pack: Path, tmp_path: Path) -> N
         train(pack, tmp_path)
 
 
+def test_a_pack_without_frames_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "manifest.csv").write_text("set,id,scene,rgb,depth,depth_scale,depth_offset\n")
+    with pytest.raises(ContractError, match="list no frame; at least one set is needed"):
+        train(tmp_path, tmp_path / "run")
+
+
 def test_rendered_scenes_are_learned_from_as_well(pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipe, "_SCENE_SIZE", (48, 64))
     seen: list[str] = []
@@ -136,12 +143,9 @@ def test_rendered_scenes_are_learned_from_as_well(pack: Path, tmp_path: Path, mo
     assert [line["step"] for line in log(tmp_path)] == [1]
 
 
-def test_a_teacher_that_is_missing_or_no_teacher_is_one_line(
-    pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_teacher_that_is_missing_or_no_teacher_is_one_line(pack: Path, tmp_path: Path) -> None:
     with pytest.raises(ContractError, match="no such file"):
         train(pack, tmp_path / "run", teacher=tmp_path / "missing.onnx")
-    monkeypatch.setattr("mrac.lab.train.quantized.teacher.network_from_onnx", lambda path: SmallNetwork())
-    with pytest.raises(ContractError, match="one of `mrac train foundation` is needed"):
-        train(pack, tmp_path / "run", teacher=NETWORK)
+    with pytest.raises(ContractError, match=r"b_prime\.onnx does not hold this network's weights"):
+        train(pack, tmp_path / "run", teacher=WEIGHTS / "b_prime.onnx")
     assert not (tmp_path / "run").exists()

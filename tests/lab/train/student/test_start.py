@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from mrac.foundation.embedded import NETWORK
 from mrac.gpu.network import Convolution
 from mrac.gpu.published import network_from_onnx
-from mrac.gpu.small_network import SmallNetwork
+from mrac.lab.train.small_network import SmallNetwork
 from mrac.lab.train.student.start import started
 from tests.lab.train.student import small
 
@@ -28,7 +28,7 @@ def network(teacher: nn.Module) -> SmallNetwork:
 def fine_map(network: nn.Module, image: Tensor) -> Tensor:
     """What the decoder has at stride 4."""
     seen: list[Tensor] = []
-    handle = network.get_submodule("refine.2").register_forward_hook(lambda _, __, output: seen.append(output))
+    handle = network.get_submodule("refine.2.mix").register_forward_hook(lambda _, __, output: seen.append(output))
     with torch.no_grad():
         network(image)
     handle.remove()

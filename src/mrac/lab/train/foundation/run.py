@@ -13,7 +13,6 @@ from rich.console import Console
 
 from mrac.errors import ContractError
 from mrac.gpu.network import DepthNetwork
-from mrac.gpu.small_network import SmallNetwork
 from mrac.lab.export.onnx import split_output, traced, write_model
 from mrac.lab.train.foundation.advance import advance_to_end
 from mrac.lab.train.foundation.checkpoint import load_network, load_state, save_network
@@ -24,6 +23,7 @@ from mrac.lab.train.foundation.training import FoundationOptions, FoundationTrai
 from mrac.lab.train.foundation.validate import validate
 from mrac.lab.train.frames import Frames, load_frames
 from mrac.lab.train.log import STATE, make_folder, number, tidy
+from mrac.lab.train.small_network import SmallNetwork
 
 _SCENE_SIZE = (360, 480)
 _MEASURED = 100  # frames of a set that are held out

@@ -11,10 +11,10 @@ from torch.nn import functional
 
 from mrac.errors import ContractError
 from mrac.gpu.network import Attention, Convolution, DepthNetwork, InvertedResidual
-from mrac.gpu.published import network_from_onnx
-from mrac.gpu.small_network import MapAttention, SmallNetwork
+from mrac.lab.train.published import trained_network
 from mrac.lab.train.quantized.graph import Grid, Layer, QuantizedGraph
 from mrac.lab.train.quantized.rounding import FILTER_STEPS, WEIGHT_STEPS, Rounding, whole_steps
+from mrac.lab.train.small_network import MapAttention, SmallNetwork
 
 _WHERE = "train/quantize"
 
@@ -93,7 +93,7 @@ class QuantizedNetwork(nn.Module):
         self.roundings = {name: Rounding(grid.scale, grid.zero) for name, grid in graph.grids().items()}
         self.of_tensors = nn.ModuleList(self.roundings.values())
         self.layers: dict[str, QuantizedConvolution] = {}
-        self.body: DepthNetwork | SmallNetwork = network_from_onnx(network)
+        self.body: DepthNetwork | SmallNetwork = trained_network(network)
         entered = _entered_by(self.body)
         for layer in graph.layers():
             self._replace(layer, entered)

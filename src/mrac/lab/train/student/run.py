@@ -7,9 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from mrac.errors import ContractError
 from mrac.foundation.embedded import NETWORK
-from mrac.gpu.network import DepthNetwork
 from mrac.lab.train.foundation.advance import advance_to_end
 from mrac.lab.train.foundation.checkpoint import load_state
 from mrac.lab.train.foundation.rendered import render_frames
@@ -55,8 +53,6 @@ def train_student(options: StudentOptions, run: RunOptions, console: Console) ->
     """
     device = choose_device(run.device)
     teacher = DeviceTeacher(run.teacher, device)
-    if not isinstance(teacher.network, DepthNetwork):
-        raise ContractError(f"train/student: {run.teacher} is no teacher; one of `mrac train foundation` is needed")
     options = dataclasses.replace(options, taught_by=hashlib.sha256(run.teacher.read_bytes()).hexdigest())
     make_folder(run.out)
     console.print(f"reading {' and '.join(map(str, run.data))} ...")

@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mrac.gpu.network import Convolution
-from mrac.gpu.small_network import SmallNetwork
 from mrac.lab.train.quantized.teacher import FAR
+from mrac.lab.train.small_network import SmallNetwork
 
 _DEAD = 1e-5  # size of a filter that says nothing; it stays as it is
 _MIDDLE, _SPAN = 127.0, 128.0  # how `DepthNetwork` normalises the image, which `SmallNetwork` leaves to its first norm
@@ -104,7 +104,7 @@ def _statistics(
 def _fit_output(network: SmallNetwork, teacher: nn.Module, images: list[Tensor]) -> None:
     """Sets the output layer to the least-squares fit of the teacher's answers."""
     seen: list[Tensor] = []
-    handle = network.refine[2].register_forward_hook(lambda _, __, output: seen.append(output))
+    handle = network.get_submodule("refine.2.mix").register_forward_hook(lambda _, __, output: seen.append(output))
     network.eval()
     square, product = torch.zeros(()), torch.zeros(())
     for image in images:

@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mrac.gpu.small_network import SmallNetwork
 from mrac.lab.train.cuda_graph import GraphedStep
 from mrac.lab.train.foundation.photometric import vary_colours
 from mrac.lab.train.foundation.training import frame_odds, rate_at
 from mrac.lab.train.foundation.views import ViewOptions, sample_views
 from mrac.lab.train.frames import Frames
 from mrac.lab.train.quantized.teacher import DeviceTeacher, distance_to
+from mrac.lab.train.small_network import SmallNetwork
 from mrac.lab.train.student.start import started
 
 _AVERAGE_EVERY = 5  # steps: in five the weights move little

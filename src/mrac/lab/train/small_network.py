@@ -73,7 +73,9 @@ class SmallNetwork(nn.Module):
 
     def finish(self, x: Tensor, at_4: Tensor, at_2: Tensor) -> Tensor:
         """From the maps of `begin` to log depth, by the layers of `last_layers`."""
-        x = self.refine[2](x, at_4, self.detail(at_2))
+        refine = cast("Refine", self.refine[2])
+        x = functional.interpolate(refine.reduce(x), scale_factor=2.0, mode="bilinear", align_corners=False)
+        x = refine.mix(x + refine.side(at_4) + self.detail(at_2))
         return functional.pixel_shuffle(self.out(x), 2)
 
     def last_layers(self) -> tuple[nn.Module, ...]:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mrac.gpu.network import Attention, DepthNetwork, Encoder, NetworkOptions
-from mrac.gpu.small_network import MapAttention, SmallNetwork
+from mrac.lab.train.small_network import MapAttention, SmallNetwork
 
 
 @pytest.fixture(scope="module")
