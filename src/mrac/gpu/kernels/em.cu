@@ -62,8 +62,8 @@ __device__ inline void run_em(
     double* residual = weight + MOST_ROWS;    // first inverse * error
     double* var = residual + MOST_ROWS;       // first the diagonal of the inverse
     double* terms = var + MOST_ROWS;          // what is summed over the readings
-    double* totals = terms + 7 * MOST_ROWS;
-    double* inverse = totals + 8;             // one half, of frames with dense clusters
+    double* totals = terms + (KINDS + 2) * MOST_ROWS;
+    double* inverse = totals + KINDS + 3;     // one half, of frames with dense clusters
     double* work = inverse + packed(K, 0);
     const Int64 hypothesis = BLOCK;
     const int t = THREAD;
@@ -138,6 +138,7 @@ __device__ inline void run_em(
         } else if (t < n) {
             const double r = own_residual;
             const double is_inlier = share * exp(student_t_log_density(r, own_var * temperature));
+            static_assert(KINDS == 5, "a density for each kind of outlier");
             const double of_kinds[KINDS] = {
                 kinds[0] * uniform(r, NEAR_LOW, NEAR_HIGH), kinds[1] * uniform(r, FAR_LOW, FAR_HIGH),
                 kinds[2] * model.in_range[t], kinds[3] * uniform(r, -ANYWHERE, ANYWHERE), kinds[4] * model.sentinel[t]};
