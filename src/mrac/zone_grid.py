@@ -74,7 +74,7 @@ def sample_readings(field: FloatArray, readings: Anchors, space: Space) -> Sampl
     extent_px = np.broadcast_to(grid.cell_px, uv_px.shape).copy()
     width, height = grid.cell_px
     message = f"readings lie on a grid and agree with the mean depth of its cells, {width:.0f}×{height:.0f} px"
-    advice = "They are used as such means. State extent_px, 0 for points, to choose yourself."
+    advice = "they are used as such means; to choose, state extent_px (0 for points) in an .npz or in Anchors"
     finding = Finding("zones", message, advice, is_mistake=False)
     return Sampled(sample_areas(field, grid.centre_px, extent_px, space), extent_px, finding)
 
