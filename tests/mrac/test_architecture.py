@@ -26,12 +26,13 @@ HEAVY = (
 ADAPTERS = frozenset(
     ("mrac.foundation._depth_anything", "mrac.foundation._depth_pro", "mrac.foundation._dpt", "mrac.foundation._family",
      "mrac.foundation._network", "mrac.foundation._zoedepth", "mrac.vi_depth.checkpoint", "mrac.vi_depth.network",
-     "mrac.gpu.appearance", "mrac.gpu.calibrator", "mrac.gpu.classifier", "mrac.gpu.dealing", "mrac.gpu.fit",
-     "mrac.gpu.foundation", "mrac.gpu.gate", "mrac.gpu.graph", "mrac.gpu.hypotheses", "mrac.gpu.kernels.em",
-     "mrac.gpu.kernels.hypotheses", "mrac.gpu.kernels.process", "mrac.gpu.kernels.small_matrices",
+     "mrac.gpu.appearance", "mrac.gpu.calibrator", "mrac.gpu.classifier", "mrac.gpu.dealing", "mrac.gpu.device",
+     "mrac.gpu.fit", "mrac.gpu.foundation", "mrac.gpu.gate", "mrac.gpu.graph", "mrac.gpu.hypotheses",
+     "mrac.gpu.kernels.em", "mrac.gpu.kernels.hypotheses", "mrac.gpu.kernels.process",
+     "mrac.gpu.kernels.small_matrices",
      "mrac.gpu.kernels.source", "mrac.gpu.kriging", "mrac.gpu.linear_algebra", "mrac.gpu.mixture", "mrac.gpu.network",
-     "mrac.gpu.nodes", "mrac.gpu.padded", "mrac.gpu.process", "mrac.gpu.published",
-     "mrac.gpu.stages", "mrac.gpu.tiles")
+     "mrac.gpu.nodes", "mrac.gpu.padded", "mrac.gpu.process", "mrac.gpu.published", "mrac.gpu.stages",
+     "mrac.gpu.tiles")
 )  # fmt: skip
 FUNCTION_LINES, MODULE_LINES = 60, 300
 

@@ -17,3 +17,8 @@ class Finding(NamedTuple):
     message: str
     advice: str
     is_mistake: bool = True
+
+    @property
+    def kind(self) -> str:
+        """As it is shown: `warning`, or `note` for what is no mistake."""
+        return "warning" if self.is_mistake else "note"

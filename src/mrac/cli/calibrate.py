@@ -191,10 +191,7 @@ def _check_png_format(name: str | None, also: tuple[Path, ...]) -> None:
 
 
 def _warnings(result: "MetricDepth") -> list[str]:
-    return [
-        f"{'warning' if found.is_mistake else 'note'} {found.name}: {found.message}; {found.advice}"
-        for found in result.warnings
-    ]
+    return [f"{w.kind} {w.name}: {w.message}; {w.advice}" for w in result.warnings]
 
 
 def _details(result: "MetricDepth") -> list[str]:

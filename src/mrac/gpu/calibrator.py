@@ -14,6 +14,7 @@ from mrac.anchors._validity import Usable, usable
 from mrac.arguments import check_call
 from mrac.conventions import ImageArray
 from mrac.errors import ContractError
+from mrac.gpu.device import device_named
 from mrac.gpu.graph import Recording
 from mrac.gpu.kernels.source import fit_on, own_kernels
 from mrac.gpu.stages import GpuResult, Stages
@@ -258,12 +259,7 @@ def _frame(result: GpuResult, i: int, place: np.ndarray[tuple[int], np.dtype[np.
 
 
 def _device(name: str) -> torch.device:
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        device = torch.device("meta")
-    if device.type not in ("cpu", "cuda"):
-        raise ContractError(f"gpu: device {name!r} arrived; cuda, or cpu for a trial, is needed")
+    device = device_named(name, "gpu")
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ContractError(f"gpu: device {name} was asked for and torch finds no GPU; use device='cpu' for a trial")
     if device.type == "cuda" and device.index not in (None, torch.cuda.current_device()):

@@ -146,12 +146,11 @@ def _diagnostics(classes: MessageClasses, header: Any, result: MetricDepth) -> A
         "depth_min_m": f"{float(result.depth_m.min()):.6g}",
         "depth_max_m": f"{float(result.depth_m.max()):.6g}",
         **{f"reason {word}": str(count) for word, count in sorted(Counter(result.anchors.reason.tolist()).items())},
-        **{f"warning {one.name}": f"{one.message}; {one.advice}" for one in result.warnings},
+        **{f"{one.kind} {one.name}": f"{one.message}; {one.advice}" for one in result.warnings},
         **{f"stage {stage}": name for stage, name in result.stages.items()},
     }
-    mistakes = [one for one in result.warnings if one.is_mistake]
-    level = "OK" if result.status == "ok" and not mistakes else "WARN"
-    warned = "".join(f"; warning {one.name}" for one in result.warnings)
+    level = "OK" if result.status == "ok" and not any(one.is_mistake for one in result.warnings) else "WARN"
+    warned = "".join(f"; {one.kind} {one.name}" for one in result.warnings)
     return _array(classes, header, level, f"{result.status}: {kept} of {total} readings kept{warned}", values)
 
 

@@ -49,7 +49,7 @@ def _rows(result: MetricDepth) -> list[tuple[str, str]]:
 
     return [
         ("status", result.status),
-        *((f"warning: {w.name}", f"{w.message} {w.advice}") for w in result.warnings),
+        *((f"{w.kind}: {w.name}", f"{w.message} {w.advice}") for w in result.warnings),
         ("size", f"{width}×{height}"),
         ("depth", f"{result.depth_m.min():.2f} to {result.depth_m.max():.2f} m"),
         ("kept", f"{keep.sum()} of {keep.size} anchors: {counted(reason[keep].tolist()) or 'none'}"),

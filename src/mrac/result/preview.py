@@ -140,7 +140,7 @@ def _header(result: MetricDepth) -> list[_Line]:
     stages = ", ".join(f"{stage} {name}" for stage, name in result.stages.items())
     return [
         _Line(f"{depth}, {keep.sum()} of {keep.size} readings kept, status {result.status}", INK, 19),
-        *(_Line(f"warning, {w.name}: {w.message}", _AMBER, 14) for w in result.warnings),
+        *(_Line(f"{w.kind}, {w.name}: {w.message}", _AMBER, 14) for w in result.warnings),
         *([_Line(stages, _GREY, 14)] if stages else []),
     ]
 

@@ -14,7 +14,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from mrac import cli
 from mrac.conventions import FloatArray
 from mrac.foundation.embedded import NETWORK, Embedded
 from mrac.gpu.published import network_from_onnx
@@ -25,6 +24,7 @@ from mrac.lab.train.quantized.training import QuantizeOptions
 from mrac.lab.train.small_network import SmallNetwork
 from mrac.lab.train.student.start import started
 from mrac.lab.train.student.training import StudentOptions
+from tests.lab.e2e.test_train import run
 from tests.lab.train import tiny
 from tests.lab.train.student import small
 
@@ -37,15 +37,6 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
-
-
-def run(*words: str | Path) -> int:
-    """The command in this process, where the recipe can be made small."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["mrac", *map(str, words)])
-        with pytest.raises(SystemExit) as exited:
-            cli.main()
-    return int(exited.value.code or 0)
 
 
 def one_line(shown: str) -> bool:

@@ -12,6 +12,7 @@ import torch
 from rich.console import Console
 
 from mrac.errors import ContractError
+from mrac.gpu.device import device_named
 from mrac.gpu.network import DepthNetwork
 from mrac.lab.export.onnx import split_output, traced, write_model
 from mrac.lab.train.foundation.advance import advance_to_end
@@ -144,12 +145,7 @@ def choose_device(name: str) -> torch.device:
     """
     if not name:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        device = torch.device("meta")
-    if device.type not in ("cpu", "cuda"):
-        raise ContractError(f"train: there is no device {name!r} to train on; cpu or cuda is needed")
+    device = device_named(name, "train")
     num_gpus = torch.cuda.device_count()
     if device.type == "cuda" and (device.index or 0) >= num_gpus:
         seen = f"torch sees {num_gpus} of them" if num_gpus else "torch sees no GPU"

@@ -62,7 +62,7 @@ class QuantizedConvolution(nn.Module):
         """Whole weights, their scales (outputs,), the bias (outputs,)."""
         whole = self.steps.detach().round().clamp(-self.most, self.most).to(torch.int8)
         scale = self.unit.flatten() * self.log_gain.detach().exp()
-        return whole.cpu().numpy(), scale.cpu().numpy(), self.offset.detach().cpu().numpy()
+        return whole.numpy(), scale.numpy(), self.offset.detach().numpy()
 
 
 class _RoundInput:

@@ -104,23 +104,15 @@ class StudentTraining:
         torch.manual_seed(options.seed)
         after = range(options.num_steps, options.num_steps + _START_BATCHES)  # views as the last steps see them
         self.network: SmallNetwork = started(teacher.network, (self.batch(step) for step in after))
-        self.averaged = copy.deepcopy(self.network).eval().requires_grad_(False)
+        self.averaged = copy.deepcopy(self.network).requires_grad_(False)
         self.network.requires_grad_(False)
-        learned = [parameter for layer in self.network.last_layers() for parameter in layer.parameters()]
-        for parameter in learned:
-            parameter.requires_grad_(True)
+        for layer in self.network.last_layers():
+            layer.requires_grad_(True)
+        self._learned, self._mean = _last_parameters(self.network), _last_parameters(self.averaged)
         self._on_gpu = self.device.type == "cuda"
-        self.optimizer = torch.optim.AdamW(
-            learned,
-            lr=0.0,
-            weight_decay=options.weight_decay,
-            fused=self._on_gpu,
-        )
+        self.optimizer = torch.optim.AdamW(self._learned, lr=0.0, weight_decay=options.weight_decay, fused=self._on_gpu)
         self.scaler = torch.GradScaler(self.device.type, enabled=self._on_gpu)
         self._gradients = GraphedStep(self._backward, self.network)
-        own, mean = self.network.state_dict(), self.averaged.state_dict()
-        floats = [name for name, value in own.items() if value.dtype.is_floating_point]
-        self._own, self._mean = [own[name] for name in floats], [mean[name] for name in floats]
 
     def batch(self, step: int) -> Tensor:
         """(B, 3, H, W) RGB in [0, 255]: the views of a step."""
@@ -175,4 +167,8 @@ class StudentTraining:
         # The first steps must not be remembered as long as the last: the decay grows to its value.
         over = max(self.options.average * self.options.num_steps, _AVERAGE_EVERY)
         decay = min(1.0 - _AVERAGE_EVERY / over, (1.0 + self.step) / (10.0 * _AVERAGE_EVERY + self.step))
-        torch._foreach_lerp_(self._mean, self._own, 1.0 - decay)
+        torch._foreach_lerp_(self._mean, self._learned, 1.0 - decay)
+
+
+def _last_parameters(network: SmallNetwork) -> list[Tensor]:
+    return [parameter for layer in network.last_layers() for parameter in layer.parameters()]
