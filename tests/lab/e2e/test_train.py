@@ -17,7 +17,8 @@ from mrac import cli
 from mrac.foundation.embedded import Embedded
 from mrac.lab.train.folds import fold_of
 from mrac.lab.train.foundation import run as recipe
-from mrac.lab.train.foundation.training import FoundationOptions, FoundationTraining
+from mrac.lab.train.foundation.recipe import FoundationOptions
+from mrac.lab.train.foundation.training import FoundationTraining
 from mrac.lab.train.frames import Frames
 from tests.e2e.test_cli import mrac
 from tests.lab.train import tiny
@@ -45,7 +46,7 @@ def small(**changes: object) -> FoundationOptions:
 def test_from_a_folder_of_frames_to_a_network_that_calibrates(
     pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("mrac.lab.train.foundation.training.FoundationOptions", small)
+    monkeypatch.setattr("mrac.lab.train.foundation.recipe.FoundationOptions", small)
     num_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     command = ("train", "foundation", "--data", pack, "--out", tmp_path / "run", "--device", "cpu", "--seed", 3)
@@ -97,7 +98,7 @@ def packs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
     def narrow(**changes: object) -> FoundationOptions:
         return replace(tiny.narrow(2), **changes)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("mrac.lab.train.foundation.training.FoundationOptions", narrow)
+    monkeypatch.setattr("mrac.lab.train.foundation.recipe.FoundationOptions", narrow)
     monkeypatch.setattr(FoundationTraining, "__init__", spy)
     monkeypatch.setattr(recipe, "published_encoder", lambda variant: None)
     monkeypatch.setattr(recipe, "export_foundation", lambda network, path: path.write_bytes(b"a network"))

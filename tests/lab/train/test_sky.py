@@ -13,7 +13,8 @@ from mrac.conventions import FloatArray, ImageArray
 from mrac.foundation.embedded import Embedded
 from mrac.lab.data.manifest import Frame
 from mrac.lab.train.foundation.losses import sky_l1
-from mrac.lab.train.foundation.training import CANONICAL_FOCAL, FoundationTraining, Weights
+from mrac.lab.train.foundation.recipe import Weights
+from mrac.lab.train.foundation.training import CANONICAL_FOCAL, FoundationTraining
 from mrac.lab.train.foundation.validate import validate
 from mrac.lab.train.foundation.views import ViewOptions, Views, sample_views
 from mrac.lab.train.frames import Frames, load_frames

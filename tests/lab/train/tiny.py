@@ -9,7 +9,7 @@ from PIL import Image
 from torch import Tensor
 
 from mrac.gpu.network import NetworkOptions
-from mrac.lab.train.foundation.training import FoundationOptions, Phase
+from mrac.lab.train.foundation.recipe import FoundationOptions, Phase
 from mrac.lab.train.frames import Frames
 
 SIZE = (64, 96)

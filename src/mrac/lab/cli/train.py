@@ -63,7 +63,13 @@ def train_command() -> None:
     "--leave-out", multiple=True, metavar="NAME", help="A set or a scene that is never trained on, only measured on."
 )
 @click.option("--scenes", type=COUNT, metavar="N", help="Rendered scenes. Default: the recipe's 4000; 0 for none.")
-@click.option("--from", "start", type=PATH, metavar="FILE", help="A second round: embedded.safetensors of a first.")
+@click.option(
+    "--from",
+    "start",
+    type=PATH,
+    metavar="FILE",
+    help="Go on from embedded.safetensors of a first run, or from a network as it ships, embedded.onnx.",
+)
 def foundation(
     data: tuple[Path, ...], out: Path, device: str, hold_out: float, fold: tuple[int, int] | None, **recipe_options: Any
 ) -> None:
@@ -77,17 +83,18 @@ def foundation(
       mrac train foundation --data pack/train --out run --hold-out 0.14
       mrac train foundation --data pack/train --out without0 --fold 0/3 --steps 0.3
       mrac train foundation --data pack/train --out run2 --from run/embedded.safetensors
+      mrac train foundation --data mine --out run3 --from embedded.onnx --steps 0.2
       mrac calibrate a.jpg --anchors a.csv --foundation embedded:run/embedded.onnx --out result
     """
     need_torch()
     from mrac.lab.train.folds import fold_of  # noqa: PLC0415
+    from mrac.lab.train.foundation.recipe import FoundationOptions, further_round, second_round  # noqa: PLC0415
     from mrac.lab.train.foundation.run import RunOptions, is_held_out, train_foundation  # noqa: PLC0415
-    from mrac.lab.train.foundation.training import FoundationOptions, second_round  # noqa: PLC0415
 
     recipe = FoundationOptions(seed=recipe_options["seed"])
     start: Path | None = recipe_options["start"]
     if start is not None:
-        recipe = second_round(recipe)
+        recipe = further_round(recipe) if start.suffix == ".onnx" else second_round(recipe)
     factor, scenes = recipe_options["steps"], recipe_options["scenes"]
     phases = tuple(replace(phase, num_steps=max(1, round(factor * phase.num_steps))) for phase in recipe.phases)
     warmup = max(1, round(factor * recipe.warmup))

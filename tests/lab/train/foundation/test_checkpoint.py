@@ -10,7 +10,8 @@ from safetensors.torch import load_file, save_file
 
 from mrac import ContractError
 from mrac.lab.train.foundation.checkpoint import load_state, save_network, save_state
-from mrac.lab.train.foundation.training import FoundationOptions, FoundationTraining
+from mrac.lab.train.foundation.recipe import FoundationOptions
+from mrac.lab.train.foundation.training import FoundationTraining
 from mrac.lab.train.frames import Frames
 from tests.lab.train import tiny
 

@@ -8,12 +8,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mrac.lab.train.foundation.losses import affine_invariant_l1, gradient_l1, log_target, metric_l1, shift_invariant_l1
+from mrac.lab.train.foundation.losses import (
+    affine_invariant_l1,
+    gradient_l1,
+    local_l1,
+    log_target,
+    metric_l1,
+    shift_invariant_l1,
+)
 
 SEEDS = st.integers(0, 2**32 - 1)
 SHARES = st.sampled_from([0.0, 0.02, 0.3, 0.9, 1.0])
 SIZES = st.tuples(st.integers(8, 33), st.integers(8, 33))
-LOSSES = ("metric", "shift", "affine", "gradient")
+LOSSES = ("metric", "shift", "local", "affine", "gradient")
 
 
 def losses(predicted: Tensor, target: Tensor, known: Tensor) -> dict[str, Tensor]:
@@ -21,6 +28,7 @@ def losses(predicted: Tensor, target: Tensor, known: Tensor) -> dict[str, Tensor
     return {
         "metric": metric_l1(error, known),
         "shift": shift_invariant_l1(error, known),
+        "local": local_l1(error, known, 1),
         "affine": affine_invariant_l1(predicted, target, known),
         "gradient": gradient_l1(error, known),
     }
@@ -63,7 +71,7 @@ def brute_gradient(error: NDArray[np.float64], known: NDArray[np.bool_], num_sca
 def test_a_shift_costs_nothing_but_metres(seed: int, size: tuple[int, int], share: float, shift: float) -> None:
     predicted, target, known = scene(seed, size, share)
     before, after = losses(predicted, target, known), losses(predicted + shift, target, known)
-    for name in ("shift", "affine", "gradient"):
+    for name in ("shift", "local", "affine", "gradient"):
         torch.testing.assert_close(after[name], before[name], atol=1e-9, rtol=1e-7)
     exact = losses(target + shift, target, known)["metric"]
     torch.testing.assert_close(exact, abs(shift) * (known.sum(dim=(1, 2)) > 0).double(), atol=1e-9, rtol=1e-9)
@@ -150,3 +158,25 @@ def test_what_was_not_measured_is_unknown() -> None:
     target, known = log_target(z)
     assert known.tolist() == [[[0, 0, 0, 0, 1, 1]]]
     torch.testing.assert_close(target[0, 0], torch.tensor([0.0, 0, 0, 0, 0, float(np.log(2))]))
+
+
+def test_a_level_of_its_own_in_every_tile_is_seen_by_no_local_loss() -> None:
+    levels = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 3, 4)))
+    error = levels.repeat_interleave(8, dim=1).repeat_interleave(8, dim=2)
+    known = torch.ones_like(error)
+    assert float(local_l1(error, known, 12).max()) < 1e-12
+    assert float(shift_invariant_l1(error, known).min()) > 0.1
+    assert float(local_l1(error, known, 1).min()) > 0.1
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=SEEDS, share=SHARES)
+def test_the_local_loss_against_a_loop_over_tiles(seed: int, share: float) -> None:
+    predicted, target, known = scene(seed, (26, 33), share, num=2)  # 12 tiles: 3 × 4 of 8 × 8, the rest is cut off
+    expected = []
+    for error, there in zip((predicted - target).numpy(), known.numpy() > 0, strict=True):
+        tiles = [np.s_[8 * v : 8 * v + 8, 8 * u : 8 * u + 8] for v in range(3) for u in range(4)]
+        levels = [error[tile][there[tile]] for tile in tiles if there[tile].any()]
+        off = [np.abs(values - values.mean()) for values in levels]
+        expected.append(np.concatenate(off).mean() if off else 0.0)
+    np.testing.assert_allclose(local_l1(predicted - target, known, 12).numpy(), expected, rtol=1e-9, atol=1e-12)

@@ -19,8 +19,9 @@ from mrac import ContractError
 from mrac.gpu.network import DepthNetwork
 from mrac.lab.train.foundation import imagenet_weights as published
 from mrac.lab.train.foundation import run as recipe
+from mrac.lab.train.foundation.recipe import FoundationOptions
 from mrac.lab.train.foundation.run import RunOptions, choose_device, is_held_out, train_foundation
-from mrac.lab.train.foundation.training import FoundationOptions, FoundationTraining
+from mrac.lab.train.foundation.training import FoundationTraining
 from mrac.lab.train.foundation.validate import validate
 from mrac.lab.train.frames import Frames
 from tests.lab.train import tiny

@@ -8,16 +8,8 @@ import torch
 
 from mrac.gpu.network import DepthNetwork
 from mrac.lab.train.foundation.losses import log_target, shift_invariant_l1
-from mrac.lab.train.foundation.training import (
-    CANONICAL_FOCAL,
-    FoundationOptions,
-    FoundationTraining,
-    Phase,
-    Weights,
-    frame_odds,
-    rate_at,
-    upsample,
-)
+from mrac.lab.train.foundation.recipe import FoundationOptions, Phase, Weights
+from mrac.lab.train.foundation.training import CANONICAL_FOCAL, FoundationTraining, frame_odds, rate_at, upsample
 from mrac.lab.train.foundation.views import ViewOptions, Views
 from tests.lab.train import tiny
 
@@ -45,13 +37,13 @@ def test_the_loss_on_the_training_frames_falls_by_half() -> None:
 
 def test_every_step_draws_from_its_own_seed() -> None:
     training = FoundationTraining(tiny.narrow(), [tiny.frames()], None)
-    first, again = training.batch(), training.batch()
+    first, again = training.batch(training.step), training.batch(training.step)
     training.step = 1
-    other = training.batch()
+    other = training.batch(training.step)
     assert torch.equal(first.image, again.image)
     assert torch.equal(first.z_m, again.z_m)
     assert not torch.equal(first.image, other.image)
-    reseeded = FoundationTraining(tiny.narrow(seed=1), [tiny.frames()], None).batch()
+    reseeded = FoundationTraining(tiny.narrow(seed=1), [tiny.frames()], None).batch(0)
     assert not torch.equal(first.image, reseeded.image)
 
 
@@ -74,7 +66,7 @@ def test_shares_and_shapes_are_kept() -> None:
     wide, num_far = 0, 0
     for step in range(60):
         training.step = step
-        views = training.batch()
+        views = training.batch(training.step)
         assert views.image.shape[0] == views.z_m.shape[0] == views.focal.shape[0] == 20
         wide += views.z_m.shape[1:] == (32, 64)
         num_far += int((views.z_m.amax(dim=(1, 2)) > 50).sum())
@@ -90,7 +82,7 @@ def test_sets_without_a_share_come_by_their_size() -> None:
     num = 0
     for step in range(20):
         training.step = step
-        num += int((training.batch().z_m.amax(dim=(1, 2)) > 50).sum())
+        num += int((training.batch(training.step).z_m.amax(dim=(1, 2)) > 50).sum())
     assert num / 400 == pytest.approx(0.25, abs=0.08)
 
 
@@ -110,7 +102,7 @@ def test_a_batch_is_drawn_by_these_odds() -> None:
     num = 0
     for step in range(40):
         training.step = step
-        num += int((training.batch().z_m.amax(dim=(1, 2)) > 50).sum())
+        num += int((training.batch(training.step).z_m.amax(dim=(1, 2)) > 50).sum())
     # Three to one; one frame as often as any other would be nine to one.
     assert num / 800 == pytest.approx(0.75, abs=0.05)
 
@@ -118,7 +110,7 @@ def test_a_batch_is_drawn_by_these_odds() -> None:
 def test_a_share_of_a_batch_has_something_pasted_before_it() -> None:
     phases = (Phase(100, 16, ((tiny.SIZE, 1.0),)),)
     sets = [tiny.frames(8)]
-    plain, pasted = (FoundationTraining(tiny.narrow(phases=phases, paste=p), sets, None).batch() for p in (0.0, 1.0))
+    plain, pasted = (FoundationTraining(tiny.narrow(phases=phases, paste=p), sets, None).batch(0) for p in (0.0, 1.0))
     nearer = (pasted.z_m < plain.z_m) | (plain.z_m == 0) & (pasted.z_m > 0)
     assert bool(nearer.any())
     torch.testing.assert_close(pasted.z_m[~nearer], plain.z_m[~nearer], rtol=0, atol=0)

@@ -61,6 +61,30 @@ def shift_invariant_l1(error_BHW: Tensor, known_BHW: Tensor) -> Tensor:
     return ((error_BHW - mean[:, None, None]).abs() * known_BHW).sum(dim=(1, 2)) / count
 
 
+def local_l1(error_BHW: Tensor, known_BHW: Tensor, num_tiles: int) -> Tensor:
+    """`shift_invariant_l1` of each of some `num_tiles` tiles of an image, a tile counting by its known pixels.
+
+    What stays wrong where as many readings have fixed the level of each neighbourhood; without that, a network spends
+    itself on the layout of the whole room, which readings give anyway.
+
+    Returns:
+        (B,).
+    """
+    B, H, W = error_BHW.shape
+    side = (H * W / num_tiles) ** 0.5
+    rows, columns = max(1, round(H / side)), max(1, round(W / side))
+    h, w = H // rows, W // columns
+
+    def tiles(map_BHW: Tensor) -> Tensor:
+        cut = map_BHW[:, : rows * h, : columns * w].reshape(B, rows, h, columns, w)
+        return cut.transpose(2, 3).reshape(B * rows * columns, h, w)
+
+    known = tiles(known_BHW)
+    count = known.sum(dim=(1, 2)).view(B, -1)
+    loss = shift_invariant_l1(tiles(error_BHW), known).view(B, -1)
+    return (loss * count).sum(dim=1) / count.sum(dim=1).clamp(min=1.0)
+
+
 def affine_invariant_l1(predicted_BHW: Tensor, target_BHW: Tensor, known_BHW: Tensor) -> Tensor:
     """Mean |a·p + b − t| per image with a, b the least-squares fit of that image (Ranftl et al. 2020, in log depth).
 

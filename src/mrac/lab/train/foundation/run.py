@@ -10,17 +10,20 @@ from pathlib import Path
 
 import torch
 from rich.console import Console
+from torch import Tensor
 
 from mrac.errors import ContractError
 from mrac.gpu.device import device_named
-from mrac.gpu.network import DepthNetwork
+from mrac.gpu.network import DepthNetwork, NetworkOptions
+from mrac.gpu.published import filled, weights_of
 from mrac.lab.export.onnx import split_output, traced, write_model
 from mrac.lab.train.foundation.advance import advance_to_end
 from mrac.lab.train.foundation.checkpoint import load_network, load_state, save_network
 from mrac.lab.train.foundation.imagenet_weights import published_encoder
+from mrac.lab.train.foundation.recipe import FoundationOptions
 from mrac.lab.train.foundation.rendered import render_frames
 from mrac.lab.train.foundation.rounding import round_weights
-from mrac.lab.train.foundation.training import FoundationOptions, FoundationTraining
+from mrac.lab.train.foundation.training import FoundationTraining
 from mrac.lab.train.foundation.validate import validate
 from mrac.lab.train.frames import Frames, load_frames
 from mrac.lab.train.log import STATE, make_folder, number, tidy
@@ -40,7 +43,8 @@ class RunOptions:
         device: `cpu`, `cuda`, or empty for the GPU where there is one.
         save_every: steps.
         leave_out: sets and scenes that are measured on and never trained on, besides those that are held out.
-        start: weights of an earlier run (its embedded.safetensors) to go on from; None starts from ImageNet.
+        start: weights of an earlier run (its embedded.safetensors), or a network as it ships (embedded.onnx), to go on
+            from; None starts from ImageNet.
     """
 
     data: tuple[Path, ...]
@@ -69,7 +73,7 @@ def train_foundation(
         ContractError: no such data or device, `run.out` cannot be a folder or holds a run of other options.
     """
     device = choose_device(run.device)
-    start = None if run.start is None else load_network(run.start, options.network)
+    start = None if run.start is None else _start(run.start, options.network)
     if run.start is not None:
         options = dataclasses.replace(options, starts_from=hashlib.sha256(run.start.read_bytes()).hexdigest())
     make_folder(run.out)  # now, not when the first state is to be written
@@ -104,6 +108,12 @@ def train_foundation(
     network = run.out / "embedded.onnx"
     export_foundation(training.averaged, network)
     return network
+
+
+def _start(path: Path, options: NetworkOptions) -> DepthNetwork | dict[str, Tensor]:
+    if path.suffix != ".onnx":
+        return load_network(path, options)
+    return filled(lambda: DepthNetwork(options), weights_of(path), path).state_dict()
 
 
 def _parts(
