@@ -95,6 +95,17 @@ def test_a_run_from_an_onnx_file_ends_with_one(tmp_path: Path) -> None:
     assert set(weights_of(network)) == set(weights_of(NETWORK))
 
 
+def test_what_is_written_lies_between_the_start_and_what_was_learned(first: DepthNetwork) -> None:
+    training = FoundationTraining(tiny.narrow(4, start_share=0.25), [tiny.frames()], None, first)
+    for _ in range(4):
+        training.advance()
+    learned, result = training.averaged.state_dict(), training.result().state_dict()
+    assert not torch.equal(learned["out.weight"], first.state_dict()["out.weight"])
+    for name, begun in first.state_dict().items():
+        if begun.dtype.is_floating_point:
+            torch.testing.assert_close(result[name], 0.25 * begun + 0.75 * learned[name])
+
+
 def test_an_onnx_file_of_another_network_is_refused(first: DepthNetwork, tmp_path: Path) -> None:
     export_foundation(first, tmp_path / "other.onnx")
     pack = tiny.write_pack(tmp_path / "pack")

@@ -51,6 +51,8 @@ class FoundationOptions:
         average: of the weights, exponential, per step.
         colour, hide, paste: strength of `vary_colours`, shares of `hide_patches` and `paste_foregrounds`.
         frame_pixels: images of the pack are shrunk to this.
+        start_share: of the start's weights in the network that is written; the rest is what was learned. What no frame
+            of the data bounds, such as trees above a street, runs away in a long run, and the mean of both does not.
         starts_from: hash of the weights that a later round starts from, so that a killed one does not mix two.
         seed: of everything drawn.
     """
@@ -84,6 +86,7 @@ class FoundationOptions:
     views: ViewOptions = field(default_factory=ViewOptions)
     network: NetworkOptions = field(default_factory=NetworkOptions)
     frame_pixels: int = 420 * 560
+    start_share: float = 0.0
     starts_from: str = ""
     seed: int = 0
 
@@ -124,4 +127,5 @@ def further_round(options: FoundationOptions) -> FoundationOptions:
         encoder_rate=3e-4,
         decoder_rate=6e-4,
         weights=replace(options.weights, shift=0.5, affine=0.25, local=0.75, sky=0.5),
+        start_share=0.5,
     )

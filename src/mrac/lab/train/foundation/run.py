@@ -103,10 +103,11 @@ def train_foundation(
         lambda: {"abs_rel": {frames.set_name: number(validate(training.averaged, frames)) for frames in held}},
     )
     about = {"steps": str(training.step), "seed": str(options.seed), "options": json.dumps(dataclasses.asdict(options))}
-    round_weights(training.averaged)
-    save_network(training.averaged, run.out / "embedded.safetensors", about)
+    result = training.result()
+    round_weights(result)
+    save_network(result, run.out / "embedded.safetensors", about)
     network = run.out / "embedded.onnx"
-    export_foundation(training.averaged, network)
+    export_foundation(result, network)
     return network
 
 

@@ -76,6 +76,7 @@ class FoundationTraining:
             after = range(options.num_steps, options.num_steps + _START_BATCHES)  # views as the last steps see them
             put_norms_back(self.network, start, (self.batch(step).image for step in after))
         self.averaged = copy.deepcopy(self.network).eval().requires_grad_(False)
+        self._begun = copy.deepcopy(self.averaged)
         encoder = list(self.network.encoder.parameters())
         known = {id(parameter) for parameter in encoder}
         decoder = [parameter for parameter in self.network.parameters() if id(parameter) not in known]
@@ -146,6 +147,15 @@ class FoundationTraining:
         loss = self.loss(upsample(predicted.float(), z_m.shape[1:]), views)
         self.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
         return loss
+
+    @torch.no_grad()
+    def result(self) -> DepthNetwork:
+        """The averaged network, mixed with the start as far as the recipe says."""
+        mixed = copy.deepcopy(self.averaged)
+        for value, begun in zip(mixed.state_dict().values(), self._begun.state_dict().values(), strict=True):
+            if value.dtype.is_floating_point:
+                value.lerp_(begun, self.options.start_share)
+        return mixed
 
     def loss(self, predicted_BHW: Tensor, views: Views) -> Tensor:
         """The weighted sum of the losses, mean over the batch."""
