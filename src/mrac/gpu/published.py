@@ -18,14 +18,18 @@ _WHERE = "gpu"
 Network = TypeVar("Network", bound=nn.Module)
 
 
-def network_from_onnx(path: Path) -> DepthNetwork:
+def network_from_onnx(path: Path, options: NetworkOptions | None = None) -> DepthNetwork:
     """The network of `mrac train foundation` in the ONNX file `path`, ready to predict.
+
+    Args:
+        path: of the file.
+        options: of the network in it; None for the one that ships.
 
     Raises:
         ContractError: the file is missing, damaged, or of another network.
         MissingExtra: `onnx` is not installed.
     """
-    return filled(lambda: DepthNetwork(NetworkOptions()), weights_of(path), path)
+    return filled(lambda: DepthNetwork(options or NetworkOptions()), weights_of(path), path)
 
 
 def weights_of(path: Path) -> dict[str, Tensor]:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from mrac.gpu.network import Convolution
 
+START_BATCHES = 8  # of training's views, from which a run takes the statistics
 _DEAD = 1e-5  # size of a filter that says nothing; it stays as it is
 
 # From a convolution and the bias that the file has for it, None for a convolution that the file does not have, to what
@@ -33,7 +34,7 @@ def put_norms_back(
 
     Args:
         network: on its device; what `known` does not have stays as it is.
-        known: of `mrac.gpu.published.weights_of`, or the state of `network_from_onnx`.
+        known: the state of a network without norms, as `network_from_onnx` gives it.
         images: batches (B, 3, H, W) on the network's device, some hundred views in all.
         effect: of each norm.
     """

@@ -119,13 +119,13 @@ def second_round(options: FoundationOptions) -> FoundationOptions:
 
 def further_round(options: FoundationOptions) -> FoundationOptions:
     """The recipe for a run that goes on from a network as it ships: full size, for what is left after kriging."""
-    large = options.phases[-1].shapes
     return replace(
-        second_round(options),
-        phases=(Phase(12_500, 64, large),),
+        options,
+        phases=(Phase(12_500, 64, options.phases[-1].shapes),),
         shares=options.shares | {"camvid": 0.05, "scenes": 0.18},
         encoder_rate=3e-4,
         decoder_rate=6e-4,
         weights=replace(options.weights, shift=0.5, affine=0.25, local=0.75, sky=0.5),
+        views=replace(options.views, plain=0.4),
         start_share=0.5,
     )

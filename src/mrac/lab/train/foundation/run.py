@@ -15,7 +15,7 @@ from torch import Tensor
 from mrac.errors import ContractError
 from mrac.gpu.device import device_named
 from mrac.gpu.network import DepthNetwork, NetworkOptions
-from mrac.gpu.published import filled, weights_of
+from mrac.gpu.published import network_from_onnx
 from mrac.lab.export.onnx import split_output, traced, write_model
 from mrac.lab.train.foundation.advance import advance_to_end
 from mrac.lab.train.foundation.checkpoint import load_network, load_state, save_network
@@ -112,9 +112,7 @@ def train_foundation(
 
 
 def _start(path: Path, options: NetworkOptions) -> DepthNetwork | dict[str, Tensor]:
-    if path.suffix != ".onnx":
-        return load_network(path, options)
-    return filled(lambda: DepthNetwork(options), weights_of(path), path).state_dict()
+    return network_from_onnx(path, options).state_dict() if path.suffix == ".onnx" else load_network(path, options)
 
 
 def _parts(

@@ -27,7 +27,7 @@ from mrac.lab.train.foundation.photometric import hide_patches, vary_colours
 from mrac.lab.train.foundation.recipe import FoundationOptions
 from mrac.lab.train.foundation.views import Views, sample_views
 from mrac.lab.train.frames import Frames
-from mrac.lab.train.norms import put_norms_back
+from mrac.lab.train.norms import START_BATCHES, put_norms_back
 
 # The sky is at least so much farther than the farthest depth that is known in an image, and no more than the second is
 # asked for. Measured against the network's own answer for the rest instead, which holds sky that nobody labelled, each
@@ -35,7 +35,6 @@ from mrac.lab.train.norms import put_norms_back
 _SKY_MARGIN, _SKY_ENOUGH = math.log(1.3), math.log(150.0)
 CANONICAL_FOCAL = 0.9  # focal length over width for which the output is in metres, as far as one picture can tell
 _AVERAGE_EVERY = 5  # steps: in five the weights move little
-_START_BATCHES = 8  # from which the norms' statistics are taken, where the start has none
 _TILES = (12, 48)  # of an image: of the second, one has as many as a user gives readings
 
 
@@ -73,7 +72,7 @@ class FoundationTraining:
             self.network.load_state_dict(start.state_dict())
         self.network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         if isinstance(start, dict):
-            after = range(options.num_steps, options.num_steps + _START_BATCHES)  # views as the last steps see them
+            after = range(options.num_steps, options.num_steps + START_BATCHES)  # views as the last steps see them
             put_norms_back(self.network, start, (self.batch(step).image for step in after))
         self.averaged = copy.deepcopy(self.network).eval().requires_grad_(False)
         self._begun = copy.deepcopy(self.averaged)

@@ -12,13 +12,13 @@ from mrac.lab.train.foundation.photometric import vary_colours
 from mrac.lab.train.foundation.training import frame_odds, rate_at
 from mrac.lab.train.foundation.views import ViewOptions, sample_views
 from mrac.lab.train.frames import Frames
+from mrac.lab.train.norms import START_BATCHES
 from mrac.lab.train.quantized.teacher import DeviceTeacher, distance_to
 from mrac.lab.train.small_network import SmallNetwork
 from mrac.lab.train.student.start import started
 
 _AVERAGE_EVERY = 5  # steps: in five the weights move little
 _RATE_FOR = 64  # views a step, for which the learning rate was chosen
-_START_BATCHES = 8  # from which the norms' statistics are taken
 
 Shapes = tuple[tuple[tuple[int, int], float], ...]
 
@@ -102,7 +102,7 @@ class StudentTraining:
         self._odds = [frame_odds(frames) for frames in sets]
         self.step = 0
         torch.manual_seed(options.seed)
-        after = range(options.num_steps, options.num_steps + _START_BATCHES)  # views as the last steps see them
+        after = range(options.num_steps, options.num_steps + START_BATCHES)  # views as the last steps see them
         self.network: SmallNetwork = started(teacher.network, (self.batch(step) for step in after))
         self.averaged = copy.deepcopy(self.network).requires_grad_(False)
         self.network.requires_grad_(False)
